@@ -1,0 +1,198 @@
+/* internal.h: what the files of core share and nobody else sees. */
+#ifndef LA_INTERNAL_H
+#define LA_INTERNAL_H
+
+#include "la.h"
+
+/* ---- integer.c: CuTe's arithmetic on static and run-time integers, and on scaled bases ---- */
+
+extern const struct la_node la_zero[1], la_one[1], la_any[1]; /* _0, _1, _ */
+
+/* Static and equal to v: what CuTe asks with is_constant<v, T>. Never test value == v in an operation. */
+static inline bool la_is(const struct la_node *a, int64_t v)
+{
+    return a->kind == LA_INT && a->is_static && !a->path && a->value == v;
+}
+static inline bool la_is_basis(const struct la_node *a)
+{
+    return a->kind == LA_INT && a->path;
+}
+/* a == b and both static, so that CuTe can prove it. */
+bool la_proven_equal(const struct la_node *a, const struct la_node *b);
+
+/* The operators: static op static is static; _0 * n, _0 / n, n % _1 are _0. Overflow, division by zero: errors. */
+const struct la_node *la_add(struct la_ctx *cx, const struct la_node *a,
+                             const struct la_node *b); /* also tuples, mode by mode, and bases */
+const struct la_node *la_sub(struct la_ctx *cx, const struct la_node *a, const struct la_node *b);
+const struct la_node *la_mul(struct la_ctx *cx, const struct la_node *a, const struct la_node *b);
+const struct la_node *la_div(struct la_ctx *cx, const struct la_node *a,
+                             const struct la_node *b); /* truncates towards zero, as C does */
+const struct la_node *la_mod(struct la_ctx *cx, const struct la_node *a, const struct la_node *b);
+const struct la_node *la_neg(struct la_ctx *cx, const struct la_node *a);
+const struct la_node *la_abs(struct la_ctx *cx, const struct la_node *a);
+const struct la_node *la_signum(struct la_ctx *cx, const struct la_node *a);
+const struct la_node *la_min(struct la_ctx *cx, const struct la_node *a, const struct la_node *b);
+const struct la_node *la_max(struct la_ctx *cx, const struct la_node *a, const struct la_node *b);
+const struct la_node *la_gcd(struct la_ctx *cx, const struct la_node *a, const struct la_node *b);
+const struct la_node *la_ceil_div(struct la_ctx *cx, const struct la_node *a,
+                                  const struct la_node *b); /* of tuples too: CuTe's four cases */
+const struct la_node *la_shape_div(struct la_ctx *cx, const struct la_node *a,
+                                   const struct la_node *b); /* likewise */
+const struct la_node *la_basis(struct la_ctx *cx, const struct la_node *scale, uint32_t len,
+                               const uint32_t *path);
+/* The integer of a scaled basis, or the integer itself. */
+const struct la_node *la_basis_value(struct la_ctx *cx, const struct la_node *a);
+/* _2@1 as the tuple (_0,_2). */
+const struct la_node *la_as_tuple(struct la_ctx *cx, const struct la_node *a);
+/* a xor b of integers whose static bits are known: the offset of a sliced swizzle. */
+int64_t la_to_i64(struct la_ctx *cx, const struct la_node *a, const char *what);
+
+/* ---- tuple.c: building tuples from left to right ---- */
+
+struct la_builder {
+    struct la_ctx *cx;
+    struct la_node *nodes;
+    uint32_t len, cap;
+};
+void la_build(struct la_builder *b, struct la_ctx *cx);
+uint32_t la_build_open(struct la_builder *b); /* begin a tuple; gives the handle to close it with */
+void la_build_close(struct la_builder *b, uint32_t handle);
+void la_build_add(struct la_builder *b, const struct la_node *n); /* copy a whole subtree */
+const struct la_node *la_build_done(struct la_builder *b); /* the first node: an element or a closed tuple */
+
+/* f at each mode or leaf; the result keeps the profile of a. */
+const struct la_node *la_map_leaves(struct la_ctx *cx, const struct la_node *a,
+                                    const struct la_node *(*f)(struct la_ctx *cx,
+                                                               const struct la_node *leaf));
+/* f(a_i, b_i): a tuple of a's rank; ranks must agree. */
+const struct la_node *la_map2(struct la_ctx *cx, const struct la_node *a, const struct la_node *b,
+                              const struct la_node *(*f)(struct la_ctx *cx, const struct la_node *x,
+                                                         const struct la_node *y));
+const struct la_node *la_wrap(struct la_ctx *cx, const struct la_node *a); /* an integer becomes (a) */
+const struct la_node *la_append(struct la_ctx *cx, const struct la_node *a, const struct la_node *x);
+const struct la_node *la_prepend(struct la_ctx *cx, const struct la_node *a, const struct la_node *x);
+const struct la_node *la_append_to(struct la_ctx *cx, const struct la_node *a, uint32_t rank,
+                                   const struct la_node *x); /* append x until rank modes */
+const struct la_node *la_prepend_to(struct la_ctx *cx, const struct la_node *a, uint32_t rank,
+                                    const struct la_node *x);
+const struct la_node *la_replace(struct la_ctx *cx, const struct la_node *a, uint32_t i,
+                                 const struct la_node *x);
+const struct la_node *la_take(struct la_ctx *cx, const struct la_node *a, uint32_t begin, uint32_t end);
+const struct la_node *la_select(struct la_ctx *cx, const struct la_node *a, uint32_t n,
+                                const uint32_t *modes);
+const struct la_node *la_group(struct la_ctx *cx, const struct la_node *a, uint32_t begin, uint32_t end);
+const struct la_node *la_zip(struct la_ctx *cx, const struct la_node *a, const struct la_node *b);
+const struct la_node *la_zip_modes(struct la_ctx *cx,
+                                   const struct la_node *a); /* ((a,b),(c,d)) -> ((a,c),(b,d)) */
+const struct la_node *la_zip2_by(struct la_ctx *cx, const struct la_node *a, const struct la_node *guide);
+const struct la_node *la_slice(struct la_ctx *cx, const struct la_node *coord,
+                               const struct la_node *a); /* the modes at _ */
+const struct la_node *la_dice(struct la_ctx *cx, const struct la_node *coord,
+                              const struct la_node *a); /* the modes not at _ */
+const struct la_node *la_repeat_like(struct la_ctx *cx, const struct la_node *a, const struct la_node *x);
+const struct la_node *la_repeat(struct la_ctx *cx, uint32_t n,
+                                const struct la_node *x); /* (x,x,...); x itself when n is 1 */
+const struct la_node *la_product_each(struct la_ctx *cx, const struct la_node *a);
+const struct la_node *la_depth(struct la_ctx *cx, const struct la_node *a);
+const struct la_node *la_coalesce_shape(struct la_ctx *cx, const struct la_node *shape);
+const struct la_node *la_filter_zeros(struct la_ctx *cx, const struct la_node *guide,
+                                      const struct la_node *a);
+const struct la_node *la_get(struct la_ctx *cx, const struct la_node *a, uint32_t n, const uint32_t *path);
+bool la_has_any(const struct la_node *a);
+bool la_all_any(const struct la_node *a);
+bool la_all_integers(const struct la_node *a);                  /* no _, no layouts, no bases below */
+bool la_same(const struct la_node *a, const struct la_node *b); /* same structure, values, staticness */
+
+/* ---- layout.c ---- */
+
+const struct la_node *la_crd2idx(struct la_ctx *cx, const struct la_node *coord, const struct la_node *shape,
+                                 const struct la_node *stride);
+const struct la_node *la_idx2crd(struct la_ctx *cx, const struct la_node *index, const struct la_node *shape,
+                                 const struct la_node *stride); /* stride NULL: compact */
+const struct la_node *la_compact_left_from(struct la_ctx *cx, const struct la_node *shape,
+                                           const struct la_node *current);
+const struct la_node *la_compact_right_from(struct la_ctx *cx, const struct la_node *shape,
+                                            const struct la_node *current);
+const struct la_node *la_compact_order(struct la_ctx *cx, const struct la_node *shape,
+                                       const struct la_node *order);
+const struct la_node *la_coshape(struct la_ctx *cx, struct la_layout a);
+const struct la_node *la_coprofile(struct la_ctx *cx, struct la_layout a);
+struct la_layout la_plain(const struct la_node *shape, const struct la_node *stride);
+struct la_layout la_layout_of(struct la_ctx *cx, const struct la_node *shape); /* compact, leftmost first */
+/* A tiler as one node: a layout becomes a leaf. */
+const struct la_node *la_value_node(struct la_ctx *cx, struct la_value v);
+struct la_value la_node_value(const struct la_node *n);
+struct la_value la_truth(bool truth);
+struct la_layout la_leaf_layout(struct la_ctx *cx, const struct la_node *leaf);
+/* f over modes of a and of the tiler's tuple, then a's other modes when keep_rest. */
+
+struct la_layout
+la_map_modes(struct la_ctx *cx, struct la_layout a, const struct la_node *tiler, bool keep_rest,
+             struct la_layout (*f)(struct la_ctx *cx, struct la_layout a, const struct la_node *tiler));
+struct la_layout la_inner(struct la_layout a);                             /* B of A o O o B */
+struct la_layout la_rewrap(struct la_layout like, struct la_layout inner); /* A o O o inner */
+
+/* ---- swizzle.c ---- */
+
+int64_t la_swizzle_apply(struct la_swizzle s, int64_t x);
+int64_t la_swizzle_y(struct la_swizzle s); /* the bits that are xored */
+int64_t la_swizzle_z(struct la_swizzle s); /* ... into these */
+struct la_value la_slice_value(struct la_ctx *cx, const struct la_node *coord, struct la_layout a);
+struct la_layout la_compose_swizzle(struct la_ctx *cx, struct la_swizzle s, const struct la_node *offset,
+                                    struct la_layout a);
+
+struct la_swizzle la_make_swizzle(struct la_ctx *cx, int64_t bits, int64_t base, int64_t shift);
+struct la_swizzle la_swizzle_of_masks(struct la_ctx *cx, int64_t y, int64_t z);
+struct la_value la_slice_and_offset(struct la_ctx *cx, const struct la_node *coord, struct la_layout a);
+
+/* ---- algebra.c ---- */
+
+struct la_layout la_coalesce_x(struct la_ctx *cx, struct la_layout a);
+struct la_layout la_coalesce_profile(struct la_ctx *cx, struct la_layout a, const struct la_node *profile);
+struct la_layout la_filter(struct la_ctx *cx, struct la_layout a);
+
+/* ---- tiling.c ---- */
+
+struct la_layout la_tiled_divide(struct la_ctx *cx, struct la_layout a, struct la_value tiler);
+struct la_layout la_flat_divide(struct la_ctx *cx, struct la_layout a, struct la_value tiler);
+
+struct la_layout la_tile_unzip(struct la_ctx *cx, struct la_layout a, const struct la_node *tiler);
+/* Compact strides in an order of the modes; NULL is LayoutLeft. */
+struct la_layout la_ordered_layout(struct la_ctx *cx, const struct la_node *shape,
+                                   const struct la_value *order);
+
+/* ---- ops.c: the groups of operations, each at the foot of the file that computes them ---- */
+
+extern const struct la_op la_ops_tuple[], la_ops_layout[], la_ops_algebra[], la_ops_tiling[], la_ops_modes[],
+    la_ops_swizzle[], la_ops_recast[];
+
+/* The template arguments of a call as the path of a mode: get<1,0>(t). At most LA_MAX_ARGS long. */
+uint32_t la_call_path(struct la_ctx *cx, const struct la_call *call, uint32_t path[LA_MAX_ARGS]);
+
+/* ---- types.c: element types and tags that stand in template arguments ---- */
+
+struct la_type {
+    const char *name; /* half_t, LayoutLeft */
+    uint32_t bits;    /* of an element; 0 for a tag */
+};
+extern const struct la_type la_layout_left[1], la_layout_right[1];
+const struct la_type *la_type_find(const char *name, size_t len);
+
+/* Check the arguments and run the operation: la_apply without the safety net. */
+struct la_value la_run(struct la_ctx *cx, const struct la_call *call);
+
+/* Fail with an error about argument i of the running call: the parser shows it under that argument. */
+_Noreturn void la_fail_arg(struct la_ctx *cx, uint32_t i, enum la_error_code code, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/* How a value looks in a message: CuTe's spelling, shortened when long. */
+const char *la_show(struct la_ctx *cx, const struct la_node *n);
+const char *la_show_layout(struct la_ctx *cx, struct la_layout a);
+
+enum {
+    LA_MAX_DEPTH =
+        256, /* of nested parentheses and calls: keeps recursion far from the end of a thread's stack */
+    LA_MAX_BASIS_MODE = 1023 /* _1@N is a tuple of N+1 elements */
+};
+
+#endif

@@ -1,0 +1,631 @@
+/* parse.c: the grammar. Text is evaluated as it is read: there is no tree. Each function is named after its rule.
+ *
+ *     program    = { statement ";" } [expression [";"]]
+ *     statement  = [type words] NAME "=" expression | "print(" expression ")" | "using namespace cute" | expression
+ *     expression = sum { "o" sum } ; sum = term { ("+"|"-") term } [":" sum] ; term = unary { ("*"|"/"|"%") unary }
+ *     unary      = "-" unary | postfix
+ *     postfix    = primary { "(" coords ")" | "." NAME [<...>] "(" args ")" | "{}" | "@" INTEGER }
+ *     primary    = literal | "(" items ")" | type | NAME [<...>] "(" args ")" | NAME
+ *
+ * Parentheses always make a tuple. Integers are read as la_integers says. Every error tells where it is. */
+#include "parse.h"
+
+#include <ctype.h>
+#include <string.h>
+
+static void deeper(struct parser *p)
+{
+    if (++p->cx->depth > LA_MAX_DEPTH)
+        la_syntax(p, p->at, 1, LA_E_limit, "more than %d levels of parentheses", LA_MAX_DEPTH);
+}
+
+/* ---- values from values ---- */
+
+static void need_integer_tuple(struct parser *p, size_t start, struct la_value v, const char *what)
+{
+    if (!(v.kind & LA_K_INTTUPLE))
+        la_syntax(p, start, p->at - start, LA_E_kind, "%s must be an integer or a tuple of integers, not %s",
+                  what, la_kinds_text(p->cx, v.kind));
+}
+
+/* Run f with errors shown at [start, here). */
+#define AT(p, start, EXPRESSION) \
+    do { \
+        const struct la_span span_ = {(start), (p)->at - (start)}; \
+        (p)->cx->spans = &span_; \
+        (p)->cx->blame = -1; \
+        EXPRESSION; \
+        (p)->cx->spans = NULL; \
+    } while (0)
+
+/* Give a call its arguments and run it; spans[0] is the call, spans[1..] its arguments. */
+static struct la_value run(struct parser *p, const struct la_call *call, const struct la_span *spans)
+{
+    p->cx->spans = spans;
+    p->cx->blame = -1;
+    const struct la_value v = la_run(p->cx, call);
+    p->cx->spans = NULL;
+    return v;
+}
+
+/* items up to the closing character; a trailing comma is an error, as in C++. */
+uint32_t la_arguments(struct parser *p, char close, struct la_value *args, struct la_span *spans)
+{
+    uint32_t n = 0;
+    deeper(p);
+    if (!la_accept(p, close)) {
+        do {
+            la_skip_space(p);
+            if (n == LA_MAX_ARGS)
+                la_syntax(p, p->at, 1, LA_E_limit, "more than %d arguments", LA_MAX_ARGS);
+            const size_t start = p->at;
+            args[n] = la_expression(p);
+            spans[n++] = (struct la_span){start, p->at - start};
+        } while (la_accept(p, ','));
+        la_expect(p, close, close == '>' ? "after the template arguments" : "or ',' after this argument");
+    }
+    p->cx->depth--;
+    return n;
+}
+
+/* tuple = "(" [expression { "," expression }] ")" */
+static struct la_value tuple(struct parser *p)
+{
+    deeper(p);
+    struct la_builder b;
+    la_build(&b, p->cx);
+    const uint32_t h = la_build_open(&b);
+    if (!la_accept(p, ')')) {
+        do {
+            const size_t start = p->at;
+            const struct la_value v = la_expression(p);
+            if (v.kind & (LA_K_BOOL | LA_K_TEXT))
+                la_syntax(p, start, p->at - start, LA_E_kind, "%s cannot stand in a tuple",
+                          la_kinds_text(p->cx, v.kind));
+            la_build_add(&b, la_value_node(p->cx, v));
+        } while (la_accept(p, ','));
+        la_expect(p, ')', "or ',' in this tuple");
+    }
+    la_build_close(&b, h);
+    p->cx->depth--;
+    return la_value_tuple(la_build_done(&b));
+}
+
+/* ---- calls ---- */
+
+struct callee {
+    struct word name;
+    const struct la_op *op;
+    bool has_self; /* a method: the value before the dot is the first argument */
+    struct la_value self;
+    struct la_span self_span;
+};
+
+static _Noreturn void unknown(struct parser *p, struct word w)
+{
+    const char *nearest = la_op_nearest(w.text, w.len);
+    for (const struct la_binding *b = p->names; b && !nearest; b = b->next)
+        if (strlen(b->name) == w.len && strncasecmp(b->name, w.text, w.len) == 0)
+            nearest = b->name;
+    la_syntax(p, w.at, w.len, LA_E_unknown_name, "unknown name '%.*s'%s", (int)(w.len > 80 ? 80 : w.len),
+              w.text, nearest ? la_format(p->cx, "; did you mean '%s'?", nearest) : "");
+}
+
+/* call = NAME ["<" args ">"] "(" args ")" */
+static struct la_value call(struct parser *p, const struct callee *c)
+{
+    struct la_call *call = la_alloc(p->cx, sizeof *call);
+    struct la_span *spans = la_alloc(p->cx, (LA_MAX_ARGS + 2) * sizeof *spans);
+    call->op = c->op;
+    call->argc = call->targc = 0;
+    if (la_accept(p, '<')) {
+        p->templates++;
+        call->targc = la_arguments(p, '>', call->targs, spans);
+        p->templates--;
+    }
+    const bool empty_braces = call->targc && la_next_is(p, '{');
+    la_expect(p, empty_braces ? '{' : '(', la_format(p->cx, "after %s", c->op->name));
+    if (c->has_self) {
+        call->args[0] = c->self;
+        spans[1] = c->self_span;
+        call->argc = 1;
+    }
+    struct la_value *rest = call->args + call->argc;
+    const int templates = p->templates; /* arguments in (...) are run-time again */
+    p->templates = 0;
+    const uint32_t n = la_arguments(p, empty_braces ? '}' : ')', rest, spans + 1 + call->argc);
+    p->templates = templates;
+    call->argc += n;
+    spans[0] = (struct la_span){c->name.at, p->at - c->name.at};
+    if (call->argc > LA_MAX_ARGS)
+        la_syntax(p, spans[0].at, spans[0].len, LA_E_limit, "more than %d arguments", LA_MAX_ARGS);
+    return run(p, call, spans);
+}
+
+/* layout(coords): one coordinate, or several as a tuple; with _ among them a slice. */
+static struct la_value evaluate(struct parser *p, struct la_value f, size_t start)
+{
+    const int templates = p->templates;
+    p->templates = 0;
+    const size_t open = p->at - 1;
+    p->at = open;
+    la_expect(p, '(', "before the coordinates");
+    struct la_value coords = tuple(p);
+    p->templates = templates;
+    if (la_rank(coords.tuple) == 1)
+        coords = la_node_value(coords.tuple + 1);
+    if (!(coords.kind & LA_K_COORD) || la_rank(coords.tuple) == 0)
+        la_syntax(p, open, p->at - open, LA_E_kind,
+                  "a coordinate is an integer, a tuple of integers, or has _ in it");
+    struct la_value v = {0};
+    if (f.kind == LA_K_SWIZZLE) {
+        AT(p, start, const int64_t x = la_to_i64(p->cx, coords.tuple, "the offset");
+           v = la_value_tuple(la_int(p->cx, la_swizzle_apply(f.swizzle, x), coords.tuple->is_static)));
+        return v;
+    }
+    AT(p, start,
+       v = la_has_any(coords.tuple) ? la_slice_value(p->cx, coords.tuple, f.layout)
+                                    : la_value_tuple(la_layout_at(p->cx, f.layout, coords.tuple)));
+    return v;
+}
+
+/* method = "." ["template"] NAME ["<" args ">"] "(" args ")" */
+static struct la_value method(struct parser *p, struct la_value self, size_t start, size_t end)
+{
+    struct callee c = {.has_self = true, .self = self, .self_span = {start, end - start}};
+    la_accept_word(p, "template");
+    la_skip_space(p);
+    const size_t at = p->at;
+    if (!la_word(p, &c.name))
+        la_syntax(p, at, 1, LA_E_syntax, "the name of a method must follow the dot");
+    if (la_word_is(c.name, "tile"))
+        c.op = la_op_find("tiled_divide", strlen("tiled_divide"));
+    else
+        c.op = la_op_find(c.name.text, c.name.len);
+    if (!c.op)
+        unknown(p, c.name);
+    return call(p, &c);
+}
+
+/* ---- expressions ---- */
+
+/* The value of a name: the last one that it was given. */
+static bool variable(struct parser *p, struct word w, struct la_value *out)
+{
+    for (const struct la_binding *b = p->names; b; b = b->next)
+        if (la_word_is(w, b->name)) {
+            *out = b->value;
+            return true;
+        }
+    return false;
+}
+
+/* A variable may have the name of an operation: `layout(1,2)` asks the variable, `shape<0>(x)` the operation. */
+static bool is_call_of_operation(struct parser *p, struct la_value variable)
+{
+    return la_next_is(p, '<') || (la_next_is(p, '(') && !(variable.kind & (LA_K_ANYLAYOUT | LA_K_SWIZZLE)));
+}
+
+static struct la_value name(struct parser *p)
+{
+    struct word w;
+    la_skip_space(p);
+    const size_t at = p->at;
+    if (!la_word(p, &w)) {
+        la_expect(p, '(', "or a number or a name"); /* cannot succeed: says what was found */
+        la_syntax(p, at, 1, LA_E_syntax, "expected an expression");
+    }
+    struct la_value v;
+    if (la_word_is(w, "typename"))
+        return name(p);
+    if (la_word_is(w, "decltype")) { /* decltype(x){} is x */
+        la_expect(p, '(', "after decltype");
+        v = la_expression(p);
+        la_expect(p, ')', "after decltype(...");
+        return v;
+    }
+    const struct callee c = {.name = w, .op = la_op_find(w.text, w.len)};
+    if (variable(p, w, &v) && !(c.op && is_call_of_operation(p, v)))
+        return v;
+    if (c.op)
+        return call(p, &c);
+    if (!la_type_spelling(p, w, &v))
+        unknown(p, w);
+    return v;
+}
+
+static struct la_value primary(struct parser *p)
+{
+    const struct la_node *n = la_literal(p);
+    if (n)
+        return la_value_tuple(n);
+    return la_accept(p, '(') ? tuple(p) : name(p);
+}
+
+/* basis = integer "@" INTEGER { "@" INTEGER }: innermost first */
+static struct la_value basis(struct parser *p, struct la_value scale, size_t start)
+{
+    uint32_t path[LA_MAX_ARGS], n = LA_MAX_ARGS;
+    if (scale.kind != LA_K_INT)
+        la_syntax(p, start, p->at - start, LA_E_kind, "only an integer can have a basis: 2@1");
+    do {
+        const int templates = p->templates;
+        la_skip_space(p);
+        const size_t at = p->at;
+        const struct la_node *mode = la_literal(p);
+        p->templates = templates;
+        if (!mode || mode->value < 0 || mode->value > LA_MAX_BASIS_MODE || n == 0)
+            la_syntax(p, at, p->at - at + !mode, LA_E_syntax,
+                      "the number of a mode (0 to %d) must follow '@'", LA_MAX_BASIS_MODE);
+        path[--n] = (uint32_t)mode->value;
+    } while (la_accept(p, '@'));
+    return la_value_tuple(la_basis(p->cx, scale.tuple, LA_MAX_ARGS - n, path + n));
+}
+
+static struct la_value postfix(struct parser *p)
+{
+    la_skip_space(p);
+    const size_t start = p->at;
+    struct la_value v = primary(p);
+    for (;;) {
+        const size_t end = p->at;
+        if (la_next_is(p, '(') && v.kind & (LA_K_ANYLAYOUT | LA_K_SWIZZLE)) {
+            p->at++;
+            v = evaluate(p, v, start);
+        } else if (la_next_is(p, '(') && p->text[p->at + 1] == ')') { /* Int<3>() is Int<3>{} */
+            p->at += 2;
+        } else if (la_accept(p, '{')) {
+            la_expect(p, '}', "after '{': values stand in the type");
+        } else if (la_accept(p, '@')) {
+            v = basis(p, v, start);
+        } else if (la_next_is(p, '.') && !isdigit((unsigned char)p->text[p->at + 1])) {
+            p->at++;
+            v = method(p, v, start, end);
+        } else {
+            p->at = end;
+            return v;
+        }
+    }
+}
+
+static struct la_value unary(struct parser *p)
+{
+    la_skip_space(p);
+    const size_t start = p->at;
+    if (!la_accept(p, '-'))
+        return postfix(p);
+    deeper(p);
+    struct la_value v = unary(p);
+    p->cx->depth--;
+    need_integer_tuple(p, start, v, "what follows '-'");
+    if (v.kind != LA_K_INT)
+        la_syntax(p, start, p->at - start, LA_E_kind, "a tuple cannot be negated");
+    AT(p, start, v = la_value_tuple(la_neg(p->cx, v.tuple)));
+    return v;
+}
+
+static struct la_value binary(struct parser *p, size_t start, struct la_value a, struct la_value b,
+                              const struct la_node *(*op)(struct la_ctx *cx, const struct la_node *a,
+                                                          const struct la_node *b))
+{
+    need_integer_tuple(p, start, a, "an operand");
+    need_integer_tuple(p, start, b, "an operand");
+    AT(p, start, a = la_value_tuple(op(p->cx, a.tuple, b.tuple)));
+    return a;
+}
+
+static struct la_value term(struct parser *p)
+{
+    la_skip_space(p);
+    const size_t start = p->at;
+    struct la_value v = unary(p);
+    for (;;) {
+        if (la_accept(p, '*'))
+            v = binary(p, start, v, unary(p), la_mul);
+        else if (la_accept(p, '/'))
+            v = binary(p, start, v, unary(p), la_div);
+        else if (la_accept(p, '%'))
+            v = binary(p, start, v, unary(p), la_mod);
+        else
+            return v;
+    }
+}
+
+static struct la_value sum(struct parser *p)
+{
+    la_skip_space(p);
+    const size_t start = p->at;
+    struct la_value v = term(p);
+    for (;;) {
+        if (la_accept(p, '+'))
+            v = binary(p, start, v, term(p), la_add);
+        else if (la_accept(p, '-'))
+            v = binary(p, start, v, term(p), la_sub);
+        else
+            return v;
+    }
+}
+
+/* layout = shape ":" stride */
+static struct la_value layout(struct parser *p)
+{
+    la_skip_space(p);
+    const size_t start = p->at;
+    struct la_value v = sum(p);
+    if (!la_next_is(p, ':') || p->text[p->at + 1] == ':')
+        return v;
+    need_integer_tuple(p, start, v, "the shape before ':'");
+    if (!la_all_integers(v.tuple))
+        la_syntax(p, start, p->at - start, LA_E_kind, "a shape has no bases");
+    p->at++;
+    la_skip_space(p);
+    const size_t stride_at = p->at;
+    const struct la_value stride = sum(p);
+    need_integer_tuple(p, stride_at, stride, "the stride after ':'");
+    struct la_layout a;
+    AT(p, start, a = la_make_layout(p->cx, v.tuple, stride.tuple));
+    return la_value_layout(a);
+}
+
+static bool is_composed_operator(struct parser *p)
+{
+    la_skip_space(p);
+    return p->text[p->at] == 'o' && !isalnum((unsigned char)p->text[p->at + 1]) && p->text[p->at + 1] != '_';
+}
+
+/* composed = outer "o" offset "o" layout, as CuTe prints it */
+static struct la_value composed(struct parser *p, struct la_value outer, size_t start)
+{
+    la_accept(p, 'o');
+    const struct la_value offset = layout(p);
+    if (!is_composed_operator(p))
+        la_syntax(p, start, p->at - start, LA_E_syntax,
+                  "a composed layout is written outer o offset o layout, for example Sw<3,3,3> o _0 o "
+                  "(_8,_64):(_64,_1)");
+    la_accept(p, 'o');
+    la_skip_space(p);
+    const size_t inner_at = p->at;
+    const struct la_value inner = la_expression(p);
+    if (!(outer.kind & (LA_K_SWIZZLE | LA_K_LAYOUT)) || !(offset.kind & LA_K_INTTUPLE))
+        la_syntax(p, start, inner_at - start, LA_E_kind,
+                  "what stands before the layout must be a swizzle or a layout, "
+                  "and an offset");
+    if (inner.kind != LA_K_LAYOUT)
+        la_syntax(p, inner_at, p->at - inner_at, LA_E_kind,
+                  "the inner part of a composed layout must be a layout");
+    struct la_value *a = la_alloc(p->cx, sizeof *a);
+    *a = outer;
+    return la_value_layout((struct la_layout){inner.layout.shape, inner.layout.stride, a, offset.tuple});
+}
+
+struct la_value la_expression(struct parser *p)
+{
+    la_skip_space(p);
+    const size_t start = p->at;
+    const struct la_value v = layout(p);
+    return is_composed_operator(p) ? composed(p, v, start) : v;
+}
+
+/* ---- statements ---- */
+
+static struct la_binding *bind(struct parser *p, const char *text, size_t len, struct la_span at,
+                               struct la_value v)
+{
+    struct la_binding *b = la_alloc(p->cx, sizeof *b);
+    *b = (struct la_binding){
+        .name = la_format(p->cx, "%.*s", (int)len, text), .at = at.at, .len = at.len, .value = v};
+    return b;
+}
+
+static void assign(struct parser *p, struct word w, struct la_span at, struct la_value v)
+{
+    for (struct la_binding *b = p->names; b; b = b->next)
+        if (la_word_is(w, b->name)) {
+            b->value = v;
+            b->at = at.at;
+            b->len = at.len;
+            return;
+        }
+    struct la_binding *b = bind(p, w.text, w.len, at, v);
+    *(p->last_name ? &p->last_name->next : &p->names) = b;
+    p->last_name = b;
+}
+
+/* Skip a string literal or a character; true when it was one. */
+static bool skip_string(struct parser *p)
+{
+    la_skip_space(p);
+    const char quote = p->text[p->at];
+    if (quote != '"' && quote != '\'')
+        return false;
+    const size_t start = p->at++;
+    while (p->text[p->at] != quote) {
+        if (p->text[p->at] == '\\')
+            p->at++;
+        if (p->at >= p->len || p->text[p->at] == '\n')
+            la_syntax(p, start, 1, LA_E_syntax, "this string is not closed");
+        p->at++;
+    }
+    p->at++;
+    return true;
+}
+
+/* print = ("print" | "print_layout" | ...) "(" [string ","] { expression } ")" : each value is shown; strings are not */
+static bool print(struct parser *p)
+{
+    static const char *const names[] = {"print", "print_layout", "print_tensor", "printf"};
+    const size_t start = p->at;
+    struct word w;
+    bool is_print = false;
+    if (la_word(p, &w))
+        for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+            is_print = is_print || la_word_is(w, names[i]);
+    if (!is_print || !la_accept(p, '(')) {
+        p->at = start;
+        return false;
+    }
+    if (la_accept(p, ')'))
+        return true;
+    do {
+        if (skip_string(p))
+            continue;
+        la_skip_space(p);
+        const size_t at = p->at;
+        const struct la_value v = la_expression(p);
+        struct la_binding *b = bind(p, p->text + at, p->at - at, (struct la_span){at, p->at - at}, v);
+        *(p->last_print ? &p->last_print->next : &p->prints) = b;
+        p->last_print = b;
+    } while (la_accept(p, ','));
+    la_expect(p, ')', "after what is printed");
+    return true;
+}
+
+/* Where a statement assigns: the '=' outside all brackets, before its end; 0 when it does not. */
+static size_t assignment(struct parser *p)
+{
+    int open = 0;
+    for (size_t i = p->at; i < p->len; i++) {
+        const char c = p->text[i];
+        if (c == '(' || c == '{' || c == '[')
+            open++;
+        else if (c == ')' || c == '}' || c == ']')
+            open--;
+        else if (c == '"' || c == '\'' || (c == ';' && open <= 0))
+            return 0;
+        else if (c == '=' && open == 0 && p->text[i + 1] != '=' && i > p->at &&
+                 !strchr("=!<>", p->text[i - 1]))
+            return i;
+    }
+    return 0;
+}
+
+/* The NAME before '='; false when what stands before it is no declaration (the '=' belongs to an expression). */
+static bool declared(struct parser *p, size_t equals, struct word *name)
+{
+    size_t end = equals;
+    while (end > p->at && isspace((unsigned char)p->text[end - 1]))
+        end--;
+    size_t start = end;
+    while (start > p->at && (isalnum((unsigned char)p->text[start - 1]) || p->text[start - 1] == '_'))
+        start--;
+    if (start == end || isdigit((unsigned char)p->text[start]))
+        return false;
+    *name = (struct word){p->text + start, start, end - start};
+    for (size_t i = p->at; i < start; i++) /* type words: const auto&, cute::Layout<Shape<_2,_3>> */
+        if (!isalnum((unsigned char)p->text[i]) && !isspace((unsigned char)p->text[i]) &&
+            !strchr("_:<>,&*", p->text[i]))
+            return false;
+    return true;
+}
+
+/* using_directive = "using" "namespace" NAME */
+static bool using_directive(struct parser *p)
+{
+    const size_t start = p->at;
+    struct word w;
+    if (la_accept_word(p, "using") && la_accept_word(p, "namespace") &&
+        (la_accept_word(p, "cute") || la_word(p, &w)))
+        return true;
+    p->at = start;
+    return false;
+}
+
+struct evaluation {
+    struct parser parser;
+    struct la_program *out;
+};
+
+static void statement(struct parser *p, struct la_value *last, bool *any)
+{
+    if (using_directive(p) || print(p)) {
+        if (p->last_print) {
+            *last = p->last_print->value;
+            *any = true;
+        }
+        return;
+    }
+    struct word name;
+    const size_t equals = assignment(p);
+    const bool declares = equals && declared(p, equals, &name);
+    if (declares)
+        p->at = equals + 1;
+    la_skip_space(p);
+    const size_t start = p->at;
+    *last = la_expression(p);
+    *any = true;
+    if (declares)
+        assign(p, name, (struct la_span){start, p->at - start}, *last);
+}
+
+static void program(struct la_ctx *cx, void *arg)
+{
+    struct evaluation *e = arg;
+    struct parser *p = &e->parser;
+    struct la_value last = {0};
+    bool any = false;
+    cx->depth = 0;
+    cx->spans = NULL;
+    cx->call = NULL;
+    for (;;) {
+        while (la_accept(p, ';'))
+            ;
+        if (p->at >= p->len)
+            break;
+        statement(p, &last, &any);
+        la_skip_space(p);
+        if (p->at < p->len)
+            la_expect(p, ';', "after this statement");
+    }
+    if (!any)
+        la_syntax(p, 0, 0, LA_E_syntax, "there is nothing to evaluate");
+    e->out->value = last;
+    e->out->names = p->names;
+    e->out->prints = p->prints;
+}
+
+/* Static spellings: _3, _-3, _m3, 3_c, Int<3>, C<3>. */
+bool la_has_static(const char *text)
+{
+    for (const char *s = text; *s; s++) {
+        if (s[0] == '/' && s[1] == '/') {
+            while (s[1] && s[1] != '\n')
+                s++;
+            continue;
+        }
+        if (s[0] == '/' && s[1] == '*') {
+            const char *end = strstr(s + 2, "*/");
+            if (!end)
+                return false;
+            s = end + 1;
+            continue;
+        }
+        const bool fresh = s == text || !(isalnum((unsigned char)s[-1]) || s[-1] == '_');
+        if (!fresh)
+            continue;
+        const bool sign = s[0] == '_' && (s[1] == '-' || s[1] == 'm');
+        if (s[0] == '_' && isdigit((unsigned char)s[1 + sign]))
+            return true;
+        if (strncmp(s, "Int<", 4) == 0 || strncmp(s, "C<", 2) == 0)
+            return true;
+        if (isdigit((unsigned char)s[0])) {
+            while (isdigit((unsigned char)s[1]))
+                s++;
+            if (s[1] == '_' && s[2] == 'c')
+                return true;
+        }
+    }
+    return false;
+}
+
+bool la_eval(struct la_ctx *cx, const char *text, enum la_integers integers, struct la_program *out)
+{
+    if (integers == LA_INTEGERS_AUTO)
+        integers = la_has_static(text) ? LA_INTEGERS_CUTE : LA_INTEGERS_STATIC;
+    *out = (struct la_program){.integers = integers};
+    struct evaluation e = {.parser = {.cx = cx,
+                                      .text = text,
+                                      .len = strlen(text),
+                                      .static_integers = integers == LA_INTEGERS_STATIC},
+                           .out = out};
+    return la_try(cx, program, &e);
+}

@@ -1,0 +1,43 @@
+/* parse.h: what parse.c (the grammar) and spell.c (C++ spellings of types and literals) share. */
+#ifndef LA_PARSE_H
+#define LA_PARSE_H
+
+#include "internal.h"
+
+struct parser {
+    struct la_ctx *cx;
+    const char *text;
+    size_t at, len;
+    bool static_integers; /* how a bare 3 is read */
+    int templates;        /* how many <...> are open: integers in there are static */
+    struct la_binding *names, *last_name;
+    struct la_binding *prints, *last_print;
+};
+
+/* A name in the text. */
+struct word {
+    const char *text;
+    size_t at, len;
+};
+
+_Noreturn void la_syntax(struct parser *p, size_t at, size_t len, enum la_error_code code, const char *format,
+                         ...) __attribute__((format(printf, 5, 6)));
+
+/* scan.c: characters and words */
+void la_skip_space(struct parser *p);     /* blanks, comments, preprocessor lines */
+bool la_accept(struct parser *p, char c); /* skip c if it is next */
+void la_expect(struct parser *p, char c, const char *where);
+bool la_next_is(struct parser *p, char c);
+bool la_accept_word(struct parser *p, const char *word);
+bool la_word(struct parser *p, struct word *out); /* an identifier, without cute:: */
+bool la_word_is(struct word w, const char *s);
+const struct la_node *la_literal(struct parser *p); /* an integer in any spelling, or NULL */
+
+/* parse.c */
+struct la_value la_expression(struct parser *p);
+uint32_t la_arguments(struct parser *p, char close, struct la_value *args, struct la_span *spans);
+
+/* spell.c: Int<3>, Shape<...>, Layout<...>, Swizzle<...>, LayoutLeft, half_t ...; false when w is none of them */
+bool la_type_spelling(struct parser *p, struct word w, struct la_value *out);
+
+#endif

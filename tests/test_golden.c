@@ -1,0 +1,216 @@
+/* test_golden.c: each line of the files of tests/golden is a test of its own, named after its id.
+ *
+ *     {"id":"product-0048","expr":"...","value":"(_2,_3):(_1,_2)"}     CuTe's spelling of the answer
+ *     {"id":"edges-0001","expr":"...","text":"(2,3):(1,2)","integers":"static"}   without underscores
+ *     {"id":"divide-0008","expr":"...","error":"rank_mismatch"}        the code of the refusal; "*": any
+ *
+ * Integers are read as "cute" unless the line says otherwise. Each value that is printed is also parsed again and must
+ * print the same: parse(print(v)) = v. And each documented example of the operation table gives its result.
+ * `test_golden FILE...` runs other files, `-v` names each test. */
+#include "la.h"
+
+#include <cjson/cJSON.h>
+#include <dirent.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { ARENA_LIMIT = 64 << 20, MAX_FILES = 64 };
+
+struct line {
+    char *id, *expr, *value, *text, *error;
+    enum la_integers integers;
+};
+
+struct lines {
+    struct line *at;
+    size_t n, cap;
+};
+
+static char *copy_of(const cJSON *object, const char *key)
+{
+    const cJSON *s = cJSON_GetObjectItemCaseSensitive(object, key);
+    return cJSON_IsString(s) ? strdup(s->valuestring) : NULL;
+}
+
+static void add_line(struct lines *lines, const char *file, size_t number, const char *json)
+{
+    cJSON *object = cJSON_Parse(json);
+    if (lines->n == lines->cap) {
+        lines->cap = lines->cap ? lines->cap * 2 : 1024;
+        lines->at = realloc(lines->at, lines->cap * sizeof *lines->at);
+    }
+    struct line *line = &lines->at[lines->n++];
+    *line = (struct line){.id = copy_of(object, "id"),
+                          .expr = copy_of(object, "expr"),
+                          .value = copy_of(object, "value"),
+                          .text = copy_of(object, "text"),
+                          .error = copy_of(object, "error"),
+                          .integers = LA_INTEGERS_CUTE};
+    const cJSON *integers = cJSON_GetObjectItemCaseSensitive(object, "integers");
+    if (cJSON_IsString(integers))
+        line->integers = strcmp(integers->valuestring, "static") == 0 ? LA_INTEGERS_STATIC
+                         : strcmp(integers->valuestring, "auto") == 0 ? LA_INTEGERS_AUTO
+                                                                      : LA_INTEGERS_CUTE;
+    if (!line->id || !line->expr || !(line->value || line->text || line->error)) {
+        fprintf(stderr, "%s:%zu: not a golden line: %s\n", file, number, json);
+        exit(2);
+    }
+    cJSON_Delete(object);
+}
+
+static void read_file(struct lines *lines, const char *path)
+{
+    FILE *f = fopen(path, "r");
+    if (!f) {
+        perror(path);
+        exit(2);
+    }
+    char *text = NULL;
+    size_t cap = 0, number = 0;
+    while (getline(&text, &cap, f) > 0) {
+        number++;
+        if (strspn(text, " \t\r\n") != strlen(text))
+            add_line(lines, path, number, text);
+    }
+    free(text);
+    fclose(f);
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static void read_folder(struct lines *lines, const char *folder)
+{
+    DIR *dir = opendir(folder);
+    if (!dir) {
+        perror(folder);
+        exit(2);
+    }
+    char *names[MAX_FILES];
+    size_t n = 0;
+    struct dirent *entry;
+    while ((entry = readdir(dir)) && n < MAX_FILES) {
+        const size_t len = strlen(entry->d_name);
+        if (len > 6 && strcmp(entry->d_name + len - 6, ".jsonl") == 0)
+            names[n++] = strdup(entry->d_name);
+    }
+    closedir(dir);
+    qsort(names, n, sizeof *names, by_name);
+    for (size_t i = 0; i < n; i++) {
+        char path[512];
+        snprintf(path, sizeof path, "%s/%s", folder, names[i]);
+        read_file(lines, path);
+        free(names[i]);
+    }
+}
+
+/* ---- one line ---- */
+
+static void check_reparse(struct la_arena *arena, const char *printed)
+{
+    struct la_ctx cx = {.arena = arena};
+    struct la_program again;
+    if (!la_eval(&cx, printed, LA_INTEGERS_CUTE, &again))
+        fail_msg("what was printed is refused: %s: %s", printed, cx.error.message);
+    assert_string_equal(la_print(&cx, &again.value, LA_SPELL_CUTE), printed);
+}
+
+static void check_line(void **state)
+{
+    const struct line *line = *state;
+    struct la_arena *arena = la_arena_new(ARENA_LIMIT);
+    struct la_ctx cx = {.arena = arena};
+    struct la_program out;
+    const bool ok = la_eval(&cx, line->expr, line->integers, &out);
+    if (line->error) {
+        if (ok)
+            fail_msg("%s\n  must be refused (%s), but is %s", line->expr, line->error,
+                     la_print(&cx, &out.value, LA_SPELL_CUTE));
+        if (strcmp(line->error, "*") != 0 && strcmp(line->error, la_error_name(cx.error.code)) != 0)
+            fail_msg("%s\n  must be refused as %s, but as %s: %s", line->expr, line->error,
+                     la_error_name(cx.error.code), cx.error.message);
+        assert_true(cx.error.message[0] != '\0');
+        assert_true(cx.error.has_position);
+        assert_true(cx.error.at + cx.error.len <= strlen(line->expr));
+    } else {
+        if (!ok)
+            fail_msg("%s\n  is refused: %s: %s", line->expr, la_error_name(cx.error.code), cx.error.message);
+        const char *cute = la_print(&cx, &out.value, LA_SPELL_CUTE);
+        const char *got = line->text ? la_print(&cx, &out.value, LA_SPELL_TEXT) : cute;
+        const char *want = line->text ? line->text : line->value;
+        if (strcmp(got, want) != 0)
+            fail_msg("%s\n  want %s\n  got  %s", line->expr, want, got);
+        if (!(out.value.kind & (LA_K_TYPE | LA_K_TILED_COPY | LA_K_TILED_MMA | LA_K_ATOM)))
+            check_reparse(arena, cute);
+    }
+    la_arena_free(arena);
+}
+
+/* ---- the operation table ---- */
+
+static void add_example(struct lines *lines, const struct la_op *op)
+{
+    if (lines->n == lines->cap) {
+        lines->cap *= 2;
+        lines->at = realloc(lines->at, lines->cap * sizeof *lines->at);
+    }
+    char id[128];
+    snprintf(id, sizeof id, "example of %s", op->name);
+    lines->at[lines->n++] = (struct line){.id = strdup(id),
+                                          .expr = strdup(op->example),
+                                          .value = strdup(op->result),
+                                          .integers = LA_INTEGERS_CUTE};
+}
+
+static void check_table(void **state)
+{
+    (void)state;
+    const struct la_op *op;
+    size_t i = 0;
+    for (; (op = la_op_at(i)); i++) {
+        assert_non_null(op->doc);
+        assert_non_null(op->run);
+        assert_non_null(op->example);
+        assert_non_null(op->result);
+        assert_ptr_equal(la_op_find(op->name, strlen(op->name)), op);
+    }
+    assert_true(i > 50);
+}
+
+int main(int argc, char **argv)
+{
+    struct lines lines = {0};
+    const char *root = getenv("GOLDEN") ? getenv("GOLDEN") : "tests/golden";
+    for (int i = 1; i < argc; i++)
+        read_file(&lines, argv[i]);
+    if (argc == 1) {
+        read_folder(&lines, root);
+        const struct la_op *op;
+        for (size_t i = 0; (op = la_op_at(i)); i++)
+            add_example(&lines, op);
+    }
+    struct CMUnitTest *tests = calloc(lines.n + 1, sizeof *tests);
+    for (size_t i = 0; i < lines.n; i++)
+        tests[i] = (struct CMUnitTest){
+            .name = lines.at[i].id, .test_func = check_line, .initial_state = &lines.at[i]};
+    tests[lines.n] = (struct CMUnitTest){.name = "the operation table", .test_func = check_table};
+    const int failed = _cmocka_run_group_tests("golden", tests, lines.n + 1, NULL, NULL);
+    printf("%zu passed, %d failed\n", lines.n + 1 - (size_t)failed, failed);
+    for (size_t i = 0; i < lines.n; i++) {
+        free(lines.at[i].id);
+        free(lines.at[i].expr);
+        free(lines.at[i].value);
+        free(lines.at[i].text);
+        free(lines.at[i].error);
+    }
+    free(lines.at);
+    free(tests);
+    return failed != 0;
+}
