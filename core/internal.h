@@ -163,8 +163,8 @@ struct la_layout la_ordered_layout(struct la_ctx *cx, const struct la_node *shap
 
 /* ---- ops.c: the groups of operations, each at the foot of the file that computes them ---- */
 
-extern const struct la_op la_ops_tuple[], la_ops_layout[], la_ops_algebra[], la_ops_tiling[], la_ops_modes[],
-    la_ops_swizzle[], la_ops_recast[];
+extern const struct la_op la_ops_tuple[], la_ops_layout[], la_ops_algebra[], la_ops_inverse[],
+    la_ops_tiling[], la_ops_modes[], la_ops_swizzle[], la_ops_recast[];
 
 /* The template arguments of a call as the path of a mode: get<1,0>(t). At most LA_MAX_ARGS long. */
 uint32_t la_call_path(struct la_ctx *cx, const struct la_call *call, uint32_t path[LA_MAX_ARGS]);

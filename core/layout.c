@@ -10,8 +10,15 @@ struct la_layout la_plain(const struct la_node *shape, const struct la_node *str
     return (struct la_layout){.shape = shape, .stride = stride};
 }
 
+static void need_extents(struct la_ctx *cx, const struct la_node *shape)
+{
+    if (!la_all_integers(shape))
+        la_fail(cx, LA_E_kind, "a shape is made of integers, unlike %s", la_show(cx, shape));
+}
+
 struct la_layout la_make_layout(struct la_ctx *cx, const struct la_node *shape, const struct la_node *stride)
 {
+    need_extents(cx, shape);
     if (!la_congruent(shape, stride))
         la_fail(cx, LA_E_rank_mismatch, "the shape %s and the stride %s do not have the same tree of modes",
                 la_show(cx, shape), la_show(cx, stride));
@@ -20,6 +27,7 @@ struct la_layout la_make_layout(struct la_ctx *cx, const struct la_node *shape, 
 
 struct la_layout la_layout_of(struct la_ctx *cx, const struct la_node *shape)
 {
+    need_extents(cx, shape);
     return la_plain(shape, la_compact_left(cx, shape));
 }
 

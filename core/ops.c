@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static const struct la_op *const groups[] = {la_ops_tuple,  la_ops_layout,  la_ops_modes, la_ops_algebra,
-                                             la_ops_tiling, la_ops_swizzle, la_ops_recast};
+static const struct la_op *const groups[] = {la_ops_tuple,   la_ops_layout, la_ops_modes,   la_ops_algebra,
+                                             la_ops_inverse, la_ops_tiling, la_ops_swizzle, la_ops_recast};
 
 enum {
     GROUPS = sizeof groups / sizeof *groups,

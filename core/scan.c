@@ -16,7 +16,8 @@ _Noreturn void la_syntax(struct parser *p, size_t at, size_t len, enum la_error_
     va_start(args, format);
     vsnprintf(message, sizeof message, format, args);
     va_end(args);
-    const struct la_span span = {at, len};
+    at = at < p->len ? at : p->len; /* an error at the end of the text points there */
+    const struct la_span span = {at, len < p->len - at ? len : p->len - at};
     p->cx->call = NULL;
     p->cx->spans = &span;
     p->cx->blame = -1;

@@ -1,0 +1,233 @@
+/* program.c: statements: what is between the expressions of a pasted program.
+ *
+ *     program   = { statement ";" } [expression [";"]]
+ *     statement = [type words] NAME "=" expression | "print(" expression ")" | "using namespace cute" | expression
+ *
+ * Type words are not checked: `auto const& x = ...` and `Layout<Shape<_2>> x = ...` declare x. The value of a program is
+ * that of its last expression. */
+#include "parse.h"
+
+#include <ctype.h>
+#include <string.h>
+
+static struct la_binding *bind(struct parser *p, const char *text, size_t len, struct la_span at,
+                               struct la_value v)
+{
+    struct la_binding *b = la_alloc(p->cx, sizeof *b);
+    *b = (struct la_binding){
+        .name = la_format(p->cx, "%.*s", (int)len, text), .at = at.at, .len = at.len, .value = v};
+    return b;
+}
+
+static void assign(struct parser *p, struct word w, struct la_span at, struct la_value v)
+{
+    for (struct la_binding *b = p->names; b; b = b->next)
+        if (la_word_is(w, b->name)) {
+            b->value = v;
+            b->at = at.at;
+            b->len = at.len;
+            return;
+        }
+    struct la_binding *b = bind(p, w.text, w.len, at, v);
+    *(p->last_name ? &p->last_name->next : &p->names) = b;
+    p->last_name = b;
+}
+
+/* Skip a string literal or a character; true when it was one. */
+static bool skip_string(struct parser *p)
+{
+    la_skip_space(p);
+    const char quote = p->text[p->at];
+    if (quote != '"' && quote != '\'')
+        return false;
+    const size_t start = p->at++;
+    while (p->text[p->at] != quote) {
+        if (p->text[p->at] == '\\')
+            p->at++;
+        if (p->at >= p->len || p->text[p->at] == '\n')
+            la_syntax(p, start, 1, LA_E_syntax, "this string is not closed");
+        p->at++;
+    }
+    p->at++;
+    return true;
+}
+
+/* print = ("print" | "print_layout" | ...) "(" [string ","] { expression } ")" : each value is shown; strings are not */
+static bool print(struct parser *p)
+{
+    static const char *const names[] = {"print", "print_layout", "print_tensor", "printf"};
+    const size_t start = p->at;
+    struct word w;
+    bool is_print = false;
+    if (la_word(p, &w))
+        for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+            is_print = is_print || la_word_is(w, names[i]);
+    if (!is_print || !la_accept(p, '(')) {
+        p->at = start;
+        return false;
+    }
+    if (la_accept(p, ')'))
+        return true;
+    do {
+        if (skip_string(p))
+            continue;
+        la_skip_space(p);
+        const size_t at = p->at;
+        const struct la_value v = la_expression(p);
+        struct la_binding *b = bind(p, p->text + at, p->at - at, (struct la_span){at, p->at - at}, v);
+        *(p->last_print ? &p->last_print->next : &p->prints) = b;
+        p->last_print = b;
+    } while (la_accept(p, ','));
+    la_expect(p, ')', "after what is printed");
+    return true;
+}
+
+/* Where a statement assigns: the '=' outside all brackets, before its end; 0 when it does not. */
+static size_t assignment(struct parser *p)
+{
+    int open = 0;
+    for (size_t i = p->at; i < p->len; i++) {
+        const char c = p->text[i];
+        if (c == '(' || c == '{' || c == '[')
+            open++;
+        else if (c == ')' || c == '}' || c == ']')
+            open--;
+        else if (c == '"' || c == '\'' || (c == ';' && open <= 0))
+            return 0;
+        else if (c == '=' && open == 0 && p->text[i + 1] != '=' && i > p->at &&
+                 !strchr("=!<>", p->text[i - 1]))
+            return i;
+    }
+    return 0;
+}
+
+/* The NAME before '='; false when what stands before it is no declaration (the '=' belongs to an expression). */
+static bool declared(struct parser *p, size_t equals, struct word *name)
+{
+    size_t end = equals;
+    while (end > p->at && isspace((unsigned char)p->text[end - 1]))
+        end--;
+    size_t start = end;
+    while (start > p->at && (isalnum((unsigned char)p->text[start - 1]) || p->text[start - 1] == '_'))
+        start--;
+    if (start == end || isdigit((unsigned char)p->text[start]))
+        return false;
+    *name = (struct word){p->text + start, start, end - start};
+    for (size_t i = p->at; i < start; i++) /* type words: const auto&, cute::Layout<Shape<_2,_3>> */
+        if (!isalnum((unsigned char)p->text[i]) && !isspace((unsigned char)p->text[i]) &&
+            !strchr("_:<>,&*", p->text[i]))
+            return false;
+    return true;
+}
+
+/* using_directive = "using" "namespace" NAME */
+static bool using_directive(struct parser *p)
+{
+    const size_t start = p->at;
+    struct word w;
+    if (la_accept_word(p, "using") && la_accept_word(p, "namespace") &&
+        (la_accept_word(p, "cute") || la_word(p, &w)))
+        return true;
+    p->at = start;
+    return false;
+}
+
+struct evaluation {
+    struct parser parser;
+    struct la_program *out;
+};
+
+static void statement(struct parser *p, struct la_value *last, bool *any)
+{
+    if (using_directive(p) || print(p)) {
+        if (p->last_print) {
+            *last = p->last_print->value;
+            *any = true;
+        }
+        return;
+    }
+    struct word name;
+    const size_t equals = assignment(p);
+    const bool declares = equals && declared(p, equals, &name);
+    if (declares)
+        p->at = equals + 1;
+    la_skip_space(p);
+    const size_t start = p->at;
+    *last = la_expression(p);
+    *any = true;
+    if (declares)
+        assign(p, name, (struct la_span){start, p->at - start}, *last);
+}
+
+static void program(struct la_ctx *cx, void *arg)
+{
+    struct evaluation *e = arg;
+    struct parser *p = &e->parser;
+    struct la_value last = {0};
+    bool any = false;
+    cx->depth = 0;
+    cx->spans = NULL;
+    cx->call = NULL;
+    for (;;) {
+        while (la_accept(p, ';'))
+            ;
+        if (p->at >= p->len)
+            break;
+        statement(p, &last, &any);
+        la_skip_space(p);
+        if (p->at < p->len)
+            la_expect(p, ';', "after this statement");
+    }
+    if (!any)
+        la_syntax(p, 0, 0, LA_E_syntax, "there is nothing to evaluate");
+    e->out->value = last;
+    e->out->names = p->names;
+    e->out->prints = p->prints;
+}
+
+/* Static spellings: _3, _-3, _m3, 3_c, Int<3>, C<3>. */
+bool la_has_static(const char *text)
+{
+    for (const char *s = text; *s; s++) {
+        if (s[0] == '/' && s[1] == '/') {
+            while (s[1] && s[1] != '\n')
+                s++;
+            continue;
+        }
+        if (s[0] == '/' && s[1] == '*') {
+            const char *end = strstr(s + 2, "*/");
+            if (!end)
+                return false;
+            s = end + 1;
+            continue;
+        }
+        const bool fresh = s == text || !(isalnum((unsigned char)s[-1]) || s[-1] == '_');
+        if (!fresh)
+            continue;
+        const bool sign = s[0] == '_' && (s[1] == '-' || s[1] == 'm');
+        if (s[0] == '_' && isdigit((unsigned char)s[1 + sign]))
+            return true;
+        if (strncmp(s, "Int<", 4) == 0 || strncmp(s, "C<", 2) == 0)
+            return true;
+        if (isdigit((unsigned char)s[0])) {
+            while (isdigit((unsigned char)s[1]))
+                s++;
+            if (s[1] == '_' && s[2] == 'c')
+                return true;
+        }
+    }
+    return false;
+}
+
+bool la_eval(struct la_ctx *cx, const char *text, enum la_integers integers, struct la_program *out)
+{
+    if (integers == LA_INTEGERS_AUTO)
+        integers = la_has_static(text) ? LA_INTEGERS_CUTE : LA_INTEGERS_STATIC;
+    *out = (struct la_program){.integers = integers};
+    struct evaluation e = {.parser = {.cx = cx,
+                                      .text = text,
+                                      .len = strlen(text),
+                                      .static_integers = integers == LA_INTEGERS_STATIC},
+                           .out = out};
+    return la_try(cx, program, &e);
+}
