@@ -141,6 +141,15 @@ static void check_shape(struct la_ctx *cx, const struct la_node *taken, const st
                 la_show(cx, rest->shape));
 }
 
+static void trace_mode(struct la_ctx *cx, struct la_layout mode, struct la_layout taken,
+                       const struct la_node *rest, uint32_t i)
+{
+    const struct la_operand operands[] = {{"mode", la_value_layout(mode)}, {"rest", la_value_tuple(rest)}};
+    la_step(cx, "mode", la_value_layout(taken), 2, operands,
+            "mode %u of the left layout gives %s elements; %s times that is sought behind it", i,
+            la_show(cx, taken.shape), la_show(cx, rest));
+}
+
 /* One leaf s:d of the right layout over the flat left one: skip d elements, mode by mode, then keep s of them. */
 static struct la_layout compose_leaf(struct la_ctx *cx, struct la_layout a, const struct la_node *s,
                                      const struct la_node *d)
@@ -169,6 +178,8 @@ static struct la_layout compose_leaf(struct la_ctx *cx, struct la_layout a, cons
             shape[n] = taken;
             stride[n++] = la_mul(cx, rest.stride, step);
             rest.shape = la_div(cx, rest.shape, taken);
+            if (cx->trace)
+                trace_mode(cx, la_plain(extent, step), la_plain(taken, stride[n - 1]), rest.shape, i);
         }
         rest.stride = next;
     }
@@ -176,7 +187,15 @@ static struct la_layout compose_leaf(struct la_ctx *cx, struct la_layout a, cons
         shape[n] = rest.shape;
         stride[n++] = la_mul(cx, rest.stride, step);
     }
-    return n == 1 ? la_plain(shape[0], stride[0]) : la_plain(la_tuple(cx, n, shape), la_tuple(cx, n, stride));
+    const struct la_layout result = n == 1 ? la_plain(shape[0], stride[0])
+                                           : la_plain(la_tuple(cx, n, shape), la_tuple(cx, n, stride));
+    if (cx->trace) {
+        const struct la_operand operands[] = {{"left", la_value_layout(a)},
+                                              {"leaf", la_value_layout(la_plain(s, d))}};
+        la_step(cx, "leaf", la_value_layout(result), 2, operands, "the left layout over the leaf %s:%s",
+                la_show(cx, s), la_show(cx, d));
+    }
+    return result;
 }
 
 /* Composition distributes over the modes of the right layout; a basis stride picks a mode of the left one. */
@@ -201,7 +220,17 @@ static struct la_layout compose_flat(struct la_ctx *cx, struct la_layout a, cons
 
 static struct la_layout compose_layouts(struct la_ctx *cx, struct la_layout a, struct la_layout b)
 {
-    return compose_flat(cx, coalesce_x_profile(cx, a, la_coprofile(cx, b)), b.shape, b.stride);
+    const struct la_layout flat = coalesce_x_profile(cx, a, la_coprofile(cx, b));
+    if (!cx->trace)
+        return compose_flat(cx, flat, b.shape, b.stride);
+    la_trace_indent(cx, 1);
+    la_step(cx, "coalesce", la_value_layout(flat), 1, &(struct la_operand){"left", la_value_layout(a)},
+            "the left layout, simplified; a last mode of static extent 1 counts as 2, for it goes on");
+    const struct la_layout result = compose_flat(cx, flat, b.shape, b.stride);
+    la_trace_indent(cx, -1);
+    const struct la_operand operands[] = {{"a", la_value_layout(a)}, {"b", la_value_layout(b)}};
+    la_step(cx, "composition", la_value_layout(result), 2, operands, "A over each leaf of B, in B's shape");
+    return result;
 }
 
 /* A tiler works by mode when it is a tuple, as a whole when it is a layout or an integer; _ keeps the mode. */

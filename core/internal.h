@@ -164,10 +164,23 @@ struct la_layout la_ordered_layout(struct la_ctx *cx, const struct la_node *shap
 /* ---- ops.c: the groups of operations, each at the foot of the file that computes them ---- */
 
 extern const struct la_op la_ops_tuple[], la_ops_layout[], la_ops_algebra[], la_ops_inverse[],
-    la_ops_tiling[], la_ops_modes[], la_ops_swizzle[], la_ops_recast[];
+    la_ops_tiling[], la_ops_modes[], la_ops_swizzle[], la_ops_recast[], la_ops_predicates[];
 
 /* The template arguments of a call as the path of a mode: get<1,0>(t). At most LA_MAX_ARGS long. */
 uint32_t la_call_path(struct la_ctx *cx, const struct la_call *call, uint32_t path[LA_MAX_ARGS]);
+
+/* ---- trace.c: call only when cx->trace ---- */
+
+/* Add a step; the operands are copied. */
+void la_step(struct la_ctx *cx, const char *rule, struct la_value result, uint32_t n,
+             const struct la_operand *operands, const char *format, ...)
+    __attribute__((format(printf, 6, 7)));
+/* Steps inside an operation: +1 before, -1 after. */
+void la_trace_indent(struct la_ctx *cx, int by);
+/* The steps of layout(coord): how each integer is split, the strides applied, the outer function. */
+void la_trace_evaluation(struct la_ctx *cx, struct la_layout a, const struct la_node *coord);
+/* The step of a whole call. */
+void la_trace_call(struct la_ctx *cx, const struct la_call *call, struct la_value result);
 
 /* ---- types.c: element types and tags that stand in template arguments ---- */
 

@@ -36,6 +36,17 @@ static void need_plain_strides(struct la_ctx *cx, struct la_layout a)
         la_fail(cx, LA_E_kind, "the strides of %s are not integers", la_show_layout(cx, a));
 }
 
+static void trace_gap(struct la_ctx *cx, const struct mode *mode, struct la_layout gap,
+                      const struct la_node *reached)
+{
+    la_trace_indent(cx, 1);
+    la_step(cx, "gap", la_value_layout(gap), 1,
+            &(struct la_operand){"mode", la_value_layout(la_plain(mode->shape, mode->stride))},
+            "before the stride %s there is room for %s; then %s is reached", la_show(cx, mode->stride),
+            la_show(cx, gap.shape), la_show(cx, reached));
+    la_trace_indent(cx, -1);
+}
+
 /* Law: complement(A, M) is ordered, disjoint from A but for 0, and, where each stride of A is a multiple of the span of
  * the smaller ones, size(A)*size(result) >= M.
  * Between each two strides of A lies a mode that fills the gap; behind the last one follows what M needs.
@@ -62,6 +73,8 @@ struct la_layout la_complement(struct la_ctx *cx, struct la_layout a, const stru
                     "%s is not injective: the stride %s lies below %s, which is reached by then",
                     la_show_layout(cx, a), la_show(cx, modes[i].stride), la_show(cx, reached));
         reached = la_mul(cx, modes[i].stride, modes[i].shape);
+        if (cx->trace)
+            trace_gap(cx, &modes[i], la_plain(shape[i], stride[i]), reached);
     }
     const struct la_node *rest = cotarget ? la_coalesce_shape(cx, la_ceil_div(cx, cotarget, reached))
                                           : la_int(cx, 2, true);
@@ -75,6 +88,12 @@ struct la_layout la_complement(struct la_ctx *cx, struct la_layout a, const stru
             s[i] = result.shape[i];
         s[result.shape->span - 1] = *la_one;
         result.shape = s;
+    }
+    if (cx->trace) {
+        const struct la_operand operands[] = {{"layout", la_value_layout(a)},
+                                              {"cotarget", la_value_tuple(cotarget ? cotarget : reached)}};
+        la_step(cx, "complement", la_value_layout(result), cotarget ? 2 : 1, operands,
+                "the gaps, and what follows from %s on", la_show(cx, reached));
     }
     return result;
 }
@@ -132,6 +151,14 @@ static struct la_layout inverse_composed(struct la_ctx *cx, struct la_layout a,
     return result;
 }
 
+static void trace_follow(struct la_ctx *cx, const struct keyed *mode, const struct la_node *reached)
+{
+    la_step(cx, "follow", la_value_layout(la_plain(mode->shape, mode->before)), 1,
+            &(struct la_operand){"mode", la_value_layout(la_plain(mode->shape, mode->stride))},
+            "the stride %s comes next, and %s elements lie before this mode; then %s is reached",
+            la_show(cx, mode->stride), la_show(cx, mode->before), la_show(cx, reached));
+}
+
 /* Law: for all i < size(result): A(result(i)) = i. Follow the strides from _1 on, as far as they go without a gap. */
 struct la_layout la_right_inverse(struct la_ctx *cx, struct la_layout a)
 {
@@ -152,6 +179,8 @@ struct la_layout la_right_inverse(struct la_ctx *cx, struct la_layout a)
         shape[count] = modes[i].shape;
         stride[count++] = modes[i].before;
         next = la_mul(cx, modes[i].shape, modes[i].stride);
+        if (cx->trace)
+            trace_follow(cx, &modes[i], next);
     }
     return la_coalesce(cx, la_plain(la_tuple(cx, count, shape), la_tuple(cx, count, stride)));
 }
@@ -181,6 +210,8 @@ struct la_layout la_left_inverse(struct la_ctx *cx, struct la_layout a)
         shape[count] = la_div(cx, modes[i].stride, reached);
         reached = la_mul(cx, reached, shape[count]);
         stride[++count] = modes[i].before;
+        if (cx->trace)
+            trace_follow(cx, &modes[i], reached);
     }
     shape[count++] = n > 0 ? modes[n - 1].shape : la_one;
     return la_coalesce(cx, la_plain(la_tuple(cx, count, shape), la_tuple(cx, count, stride)));

@@ -81,9 +81,10 @@ struct la_ctx {
     jmp_buf *escape;            /* where la_fail goes; set by the public entries */
     const struct la_call *call; /* the operation that runs, for messages and positions */
     const struct la_span
-        *spans; /* where in the text: the call, then its arguments; NULL when not from a text */
-    int blame;  /* the argument that an error is about, or -1 */
-    int depth;  /* of nested parentheses and calls */
+        *spans;             /* where in the text: the call, then its arguments; NULL when not from a text */
+    int blame;              /* the argument that an error is about, or -1 */
+    int depth;              /* of nested parentheses and calls */
+    struct la_trace *trace; /* where derivation steps are written, or NULL */
 };
 
 /* Bytes [at, at+len) of a text. */
@@ -110,7 +111,8 @@ enum la_node_kind {
     LA_TUPLE, /* value modes follow */
     LA_ANY,   /* _ in slices and tilers */
     LA_LEAF,  /* any other value as an element, for example a layout in a tiler */
-    LA_BITS /* the offset of a sliced swizzle: an integer of which some bits are static (CuTe's MixedBits) */
+    LA_BITS, /* the offset of a sliced swizzle: an integer of which some bits are static (CuTe's MixedBits) */
+    LA_SMEM /* the offset _0 of a layout of shared memory whose swizzle acts on bytes; value: bits of an element */
 };
 
 /* value = known | run, where run has only bits of `free`: known is static, run is known at run time only. */
@@ -252,6 +254,102 @@ struct la_layout la_tiled_product(struct la_ctx *cx, struct la_layout a, struct 
 struct la_layout la_blocked_product(struct la_ctx *cx, struct la_layout a, struct la_layout b);
 struct la_layout la_raked_product(struct la_ctx *cx, struct la_layout a, struct la_layout b);
 
+/* ---- atoms.c: one MMA or copy instruction ------------------------------------------------------------------- */
+
+struct la_type; /* half_t: see types.c */
+const char *la_type_name(const struct la_type *type);
+uint32_t la_type_bits(const struct la_type *type); /* of one element */
+
+enum la_atom_kind { LA_ATOM_MMA, LA_ATOM_COPY };
+enum la_matrix { LA_A, LA_B, LA_C, LA_D }; /* D has the layout of C */
+enum la_end { LA_SRC, LA_DST, LA_REF }; /* of a copy; Ref is the order of bits that connects the other two */
+
+/* What MMA_Traits tell of an MMA. */
+struct la_mma {
+    const struct la_node *shape_mnk;
+    struct la_layout tv[3];       /* (thread, value) -> index in the tile: A (M,K), B (N,K), C (M,N) */
+    struct la_layout e, sfa, sfb; /* of sparse and of block-scaled MMAs; shape is NULL where there is none */
+    const struct la_type *types[4]; /* by enum la_matrix */
+    const struct la_type *major[2]; /* of an operand in shared memory: Major::K or Major::MN */
+    bool descriptor[2];             /* A or B is read from shared (or tensor) memory through a descriptor */
+};
+
+/* What Copy_Traits tell of a copy, in bits; with a value type it is a Copy_Atom and counts in values, too. */
+struct la_copy {
+    struct la_layout bits[3]; /* by enum la_end; shape is NULL where the tensors decide (TMA) */
+    const struct la_type *type;
+    struct la_layout values[3];
+};
+
+struct la_atom {
+    const char *name; /* with its template arguments: UniversalCopy<uint128_t> */
+    const char *arch; /* "SM80"; "any" */
+    const char *doc;
+    enum la_atom_kind kind;
+    struct la_layout thr_id; /* thread of the atom -> thread of its group */
+    struct la_mma mma;
+    struct la_copy copy;
+};
+
+/* The i-th atom of the table, families with each legal name and typical template arguments; NULL after the last. */
+const struct la_atom *la_atom_at(struct la_ctx *cx, size_t i);
+/* How many there are, and their names, without building them. */
+size_t la_atom_count(void);
+const char *la_atom_name_at(struct la_ctx *cx, size_t i);
+/* The atom that a text spells: "Copy_Atom<UniversalCopy<uint128_t>,half_t>{}". Fails with unknown_name, kind, ... */
+const struct la_atom *la_atom_named(struct la_ctx *cx, const char *text);
+/* Copy_Atom<op, type>: other where the type does not suit the instruction. */
+const struct la_atom *la_copy_atom(struct la_ctx *cx, const struct la_atom *op, const struct la_type *type);
+
+/* ---- tiled_copy.c, tiled_mma.c: atoms over tiles, made of layouts and nothing else ---------------------------- */
+
+struct la_tiled_copy {
+    const struct la_atom *atom;   /* a Copy_Atom */
+    struct la_layout layout_tv;   /* (thread, value) -> index in the tile, in the order of the atom's Ref */
+    const struct la_node *tiler;  /* Tiler_MN: integers or layouts, one a mode */
+    const struct la_node *thread; /* of a ThrCopy; NULL: all of them */
+};
+
+struct la_tiled_mma {
+    const struct la_atom *atom;
+    struct la_layout thr_vmnk;         /* (thread of the atom, M, N, K) -> thread */
+    const struct la_node *permutation; /* of M, N, K: integers, layouts or _ */
+    const struct la_node *thread;      /* (v,m,n,k) of a ThrMMA; NULL: all of them */
+};
+
+/* What one thread has of a tensor, and the offset at which it begins. */
+struct la_part {
+    struct la_layout layout;
+    const struct la_node *offset;
+};
+
+/* Threads and values over the tile of a TV layout. Fails with copy_too_few_threads and copy_too_few_values. */
+const struct la_tiled_copy *la_tiled_copy(struct la_ctx *cx, const struct la_atom *atom,
+                                          struct la_layout layout_tv, const struct la_node *tiler);
+/* make_tiled_copy: thr and val map (m,n) to a thread and to a value. */
+const struct la_tiled_copy *la_make_tiled_copy(struct la_ctx *cx, const struct la_atom *atom,
+                                               struct la_layout thr, struct la_layout val);
+/* make_tiled_copy_A and so on: the copy whose threads hold what the MMA wants of a matrix. */
+const struct la_tiled_copy *la_tiled_copy_for(struct la_ctx *cx, const struct la_atom *atom,
+                                              const struct la_tiled_mma *mma, enum la_matrix x);
+/* (thread, value) -> index in the tile. */
+struct la_layout la_tiled_copy_tv(struct la_ctx *cx, const struct la_tiled_copy *copy, enum la_end end);
+/* A tensor as ((thread), value, (rest)). */
+struct la_layout la_tidfrg(struct la_ctx *cx, const struct la_tiled_copy *copy, enum la_end end,
+                           struct la_layout tensor);
+struct la_part la_copy_partition(struct la_ctx *cx, const struct la_tiled_copy *copy, enum la_end end,
+                                 struct la_layout tensor, const struct la_node *thread);
+
+const struct la_tiled_mma *la_make_tiled_mma(struct la_ctx *cx, const struct la_atom *atom,
+                                             struct la_layout atoms, const struct la_node *permutation);
+const struct la_node *la_tiled_mma_size(struct la_ctx *cx, const struct la_tiled_mma *mma, uint32_t mode);
+struct la_layout la_tiled_mma_tv(struct la_ctx *cx, const struct la_tiled_mma *mma, enum la_matrix x);
+/* A tensor as ((thread of the atom,(threads)),(value,(rest))). */
+struct la_layout la_thrfrg(struct la_ctx *cx, const struct la_tiled_mma *mma, enum la_matrix x,
+                           struct la_layout tensor);
+struct la_part la_mma_partition(struct la_ctx *cx, const struct la_tiled_mma *mma, enum la_matrix x,
+                                struct la_layout tensor, const struct la_node *thread);
+
 /* ---- parse.c: the notation ---------------------------------------------------------------------------------- */
 
 /* How a bare 3 is read. */
@@ -273,6 +371,7 @@ struct la_program {
     struct la_value value;           /* of the last expression */
     const struct la_binding *names;  /* in order of first assignment, each with its last value */
     const struct la_binding *prints; /* print(x); in order; name is the text of x */
+    const struct la_call *call;      /* the call that gave the value, NULL when no call did */
 };
 
 /* Evaluate a program. False with cx->error (position included) when it is refused. */
@@ -306,6 +405,265 @@ struct la_table {
 bool la_table(struct la_ctx *cx, struct la_layout layout, int64_t max_cells, struct la_table *out);
 /* out[i] = layout(i) for i < n; strides are integers. */
 void la_offsets(struct la_ctx *cx, struct la_layout layout, int64_t n, int64_t *out);
+
+/* ---- trace.c: how an answer comes about ----------------------------------------------------------------------- */
+
+struct la_operand {
+    const char *name;
+    struct la_value value;
+};
+
+/* One step of a derivation: a rule, what it was given, what came out. Law: the last step's result is the answer. */
+struct la_step {
+    const char *rule; /* "complement", "gap", "split", ...: a word */
+    const char *text; /* a sentence with the numbers */
+    int depth;        /* steps inside an operation lie one deeper than the operation's own */
+    uint32_t n;
+    const struct la_operand *operands;
+    struct la_value result;
+    struct la_step *next;
+};
+
+/* Set cx->trace to an empty one before la_eval. Above LA_MAX_STEPS only the last step is added. */
+struct la_trace {
+    struct la_step *first, *last;
+    uint32_t n;
+    int depth;
+};
+
+/* ---- access.c: what one instruction of one warp costs ------------------------------------------------------- */
+
+enum {
+    LA_LANES = 32,        /* of a warp */
+    LA_BANKS = 32,        /* of shared memory, a 4-byte word wide each */
+    LA_ACCESS_HITS = 128, /* words that an instruction can touch: 32 lanes of 16 bytes */
+    LA_BASE_BYTES = 128   /* costs do not change when all addresses move by a multiple of this */
+};
+
+enum la_space { LA_SHARED, LA_GLOBAL };
+
+enum la_access_op {
+    LA_LOAD,
+    LA_STORE,
+    LA_LDMATRIX,
+    LA_LDMATRIX_TRANS,
+    LA_STMATRIX,
+    LA_STMATRIX_TRANS,
+    LA_CP_ASYNC /* in global memory its reads, in shared memory its writes */
+};
+
+/* One instruction, lane by lane. */
+struct la_access {
+    enum la_space space;
+    enum la_access_op op;
+    int32_t bytes;        /* of each lane: 1, 2, 4, 8 or 16; ldmatrix and stmatrix: the 16 of a row */
+    int32_t lanes;        /* 32; of ldmatrix and stmatrix the 8 rows of each matrix */
+    uint32_t active;      /* bit i: lane i takes part */
+    int64_t at[LA_LANES]; /* byte offsets from a multiple of LA_BASE_BYTES, each a multiple of bytes */
+};
+
+/* Shared memory: wavefronts, the fewest that these lanes could take, and the most words that meet in one bank.
+ * Global memory: 32-byte sectors and 128-byte lines, and the fewest that hold as many distinct bytes. */
+struct la_cost {
+    int32_t wavefronts, wavefronts_ideal, ways;
+    int32_t sectors, sectors_ideal, lines, lines_ideal, requests;
+};
+
+/* The lanes of one phase that touch one word. */
+struct la_hit {
+    int32_t phase, bank;
+    int64_t word; /* its byte offset over 4 */
+    uint32_t lanes;
+};
+
+/* "ldmatrix.trans" */
+const char *la_access_op_name(enum la_access_op op);
+bool la_access_op_find(const char *name, enum la_access_op *out);
+bool la_access_is_matrix(enum la_access_op op);
+/* Fails with domain unless such an instruction exists and every address is aligned. */
+void la_access_check(struct la_ctx *cx, const struct la_access *a);
+struct la_cost la_access_cost(const struct la_access *a);
+/* How many lanes are served together. */
+int32_t la_access_phase_lanes(const struct la_access *a);
+/* Every word of shared memory that is touched, by phase and bank; returns how many. */
+size_t la_access_hits(const struct la_access *a, struct la_hit hits[LA_ACCESS_HITS]);
+
+/* ---- fit.c: from offsets to the layout ------------------------------------------------------------------------ */
+
+struct la_fit {
+    bool found;
+    struct la_layout layout; /* of the smallest rank; plain, or a swizzle of a plain one */
+    int64_t cell;          /* when not found: the first cell that no layout can give behind those before it */
+    int64_t gives, should; /* its value, and the one that a layout would have to have there; see reason */
+    const char *reason;    /* a sentence */
+};
+/* The layout of rows*cols static integers, row by row: (rows,cols):(...), each mode as flat as it can be; of one row
+ * the layout of rank 1. With `swizzles` also layouts behind one swizzle. */
+bool la_fit_table(struct la_ctx *cx, int64_t rows, int64_t cols, const int64_t *offsets, bool swizzles,
+                  struct la_fit *out);
+
+/* ---- check.c: is it right? -------------------------------------------------------------------------------------- */
+
+enum { LA_MAX_CHECKS = 12 };
+
+/* A law of the operation that gave the answer, looked at point by point. */
+struct la_check {
+    const char *law;
+    bool holds;                      /* on all points that were looked at */
+    int64_t looked_at, total;        /* points */
+    const char *at, *gives, *should; /* the first counterexample, as texts; NULL when it holds */
+};
+
+/* Three things are kept apart: what C++ prints is the answer, that C++ accepts it is that there is one, and what the
+ * true function is stands here. */
+struct la_checks {
+    uint32_t n;
+    struct la_check at[LA_MAX_CHECKS + 1];
+    const char *tiler; /* how the second argument was taken, or NULL */
+    const char
+        *static_reading; /* the answer when every integer is static, where it is another one; else NULL */
+    const char *
+        true_function; /* the layout that the law asks for, where the answer is none; "none" when there is none */
+    const char *advice; /* what to write instead, or NULL */
+};
+bool la_check(struct la_ctx *cx, const char *text, const struct la_program *program, struct la_checks *out);
+
+/* ---- partition.c: who has which elements of a tile ----------------------------------------------------------- */
+
+enum {
+    LA_PARTITION_THREADS = 1024, /* of a block: CUDA's own limit */
+    LA_PARTITION_ELEMENTS =
+        1 << 18,           /* threads times values, and of a tile: a block's registers hold 2^16 words */
+    LA_PARTITION_RANK = 8, /* modes of a tile and of what it is cut from */
+    LA_EXAMPLES = 8        /* of what is wrong that are told one by one */
+};
+
+/* tv maps (thread, value) to an index in the tile, leftmost mode first, as get_layoutS_TV of a TiledCopy does. */
+struct la_partition {
+    struct la_layout tv;
+    const struct la_node *tiler; /* the extents of the tile */
+    int64_t threads, values, elements;
+    const int64_t *index; /* [thread + threads * value]: tv, evaluated */
+};
+
+/* What make_tiled_copy makes of a thread and a value layout; refused only where no such tile can be: whether every
+ * element has one owner is for la_coverage to say. */
+struct la_partition la_partition_make(struct la_ctx *cx, struct la_layout thr, struct la_layout val);
+struct la_partition la_partition_of_tv(struct la_ctx *cx, struct la_layout tv, const struct la_node *tiler);
+/* The coordinate of an index in the tile: (1,(0,2)) has as many integers as the tiler has modes. */
+const struct la_node *la_partition_coord(struct la_ctx *cx, const struct la_partition *p, int64_t index);
+
+/* How often elements of the tile are touched: once, if all is well. */
+struct la_coverage {
+    int64_t missed, doubled; /* elements */
+    int64_t outside;         /* pairs (thread, value) that meet no element of the tile */
+    uint32_t missed_told, doubled_told, outside_told;
+    int64_t missed_at[LA_EXAMPLES];     /* indices in the tile */
+    int64_t doubled_at[LA_EXAMPLES][3]; /* an index, and two of its owners as thread + threads * value */
+    int64_t outside_at[LA_EXAMPLES];    /* thread + threads * value */
+};
+struct la_coverage la_coverage_of(struct la_ctx *cx, const struct la_partition *p);
+
+/* ---- reach.c: where in memory a partition reaches ------------------------------------------------------------- */
+
+enum { LA_NEVER = 1 << LA_PARTITION_RANK };
+
+/* Tiles that cost the same: their origins agree modulo the period, and they lie at the same edges of the shape. */
+struct la_tiles {
+    int64_t base, count;
+    uint32_t edges; /* bit k: the last tile along mode k, which the shape cuts short */
+};
+
+/* A partition laid over a memory layout, tile by tile. */
+struct la_reach {
+    struct la_partition part;
+    struct la_layout memory; /* in elements; may be swizzled */
+    uint32_t bits;           /* of an element */
+    const int64_t *offset;   /* [thread + threads * value]: from the tile's origin, before the swizzle */
+    const uint16_t
+        *outside; /* likewise: bit k: beyond the shape in a tile at the edge of mode k; LA_NEVER: in all */
+    int64_t tiles, period;
+    uint32_t kinds;
+    const struct la_tiles *kind; /* the tile at the origin is of kind 0 */
+};
+struct la_reach la_reach_make(struct la_ctx *cx, const struct la_partition *p, struct la_layout memory,
+                              uint32_t bits);
+/* The offset in elements of a place, in a tile of a kind: the swizzle applied. */
+int64_t la_reach_at(const struct la_reach *r, const struct la_tiles *kind, int64_t place);
+
+/* ---- vectors.c: the widest access ----------------------------------------------------------------------------- */
+
+enum { LA_VECTOR_BITS = 128 }; /* of the widest load or store of a lane */
+
+enum la_stop {
+    LA_STOP_WIDTH,     /* it has 128 bits */
+    LA_STOP_VALUES,    /* a thread has no more values, or not a multiple */
+    LA_STOP_ORDER,     /* the next value is no neighbour in memory */
+    LA_STOP_SWIZZLE,   /* ... nor where it is swizzled to */
+    LA_STOP_ALIGNMENT, /* some access would begin at an odd place */
+};
+struct la_vectors {
+    int64_t widest; /* elements, a power of two */
+    enum la_stop stop;
+    int32_t mode;     /* of the memory layout, where one mode is to blame; else -1 */
+    int64_t stride;   /* its stride */
+    bool is_static;   /* CuTe can prove that neighbours are: a static stride of 1 */
+    const char *text; /* a sentence with the numbers */
+};
+struct la_vectors la_vectors_of(struct la_ctx *cx, const struct la_reach *r);
+const char *la_stop_name(enum la_stop stop);
+
+/* ---- traffic.c: what a partition costs ------------------------------------------------------------------------ */
+
+enum { LA_TRAFFIC_INSTRUCTIONS = 1 << 20 }; /* that are looked at: a quarter of a second */
+
+struct la_totals {
+    int64_t instructions, wavefronts, wavefronts_ideal, sectors, sectors_ideal, lines, lines_ideal;
+    int64_t straddling; /* accesses of a lane that the edge of the shape cuts */
+};
+
+/* Instruction `step` of a warp moves the values [step*vector, (step+1)*vector) of its threads. */
+struct la_traffic {
+    const struct la_reach *reach;
+    enum la_space space;
+    enum la_access_op op;
+    int32_t lanes, bytes; /* as in struct la_access */
+    int64_t vector;
+    int64_t warps, steps;       /* of a tile */
+    const struct la_cost *cost; /* [warp * steps + step], in the tile at the origin */
+    struct la_totals tile, all; /* of that tile, and of all tiles */
+    int64_t worst_warp, worst_step;
+    const struct la_tiles *worst_kind; /* the instruction furthest from its ideal */
+};
+struct la_traffic la_traffic_of(struct la_ctx *cx, const struct la_reach *r, enum la_space space,
+                                enum la_access_op op, int32_t lanes, int64_t vector);
+struct la_access la_traffic_access(const struct la_traffic *t, const struct la_tiles *kind, int64_t warp,
+                                   int64_t step);
+
+/* ---- facts.c: a layout as a map of numbers -------------------------------------------------------------------- */
+
+enum {
+    LA_FACTS_CELLS = 1 << 18, /* elements that are counted one by one: a millisecond */
+    LA_FACTS_SPAN = 1 << 20   /* ... within so many offsets: 4 MiB */
+};
+
+struct la_facts {
+    int64_t size, low, high;  /* the least and the greatest offset */
+    bool counted;             /* element by element; else `known` says what the strides alone prove */
+    bool known;               /* distinct, unused, injective hold */
+    int64_t distinct, unused; /* offsets that are taken; ones between low and high that are not */
+    bool injective;
+    int64_t same[2];    /* counted and not injective: two indices with one offset */
+    uint32_t gaps_told; /* counted: the first gaps, [begin, end) */
+    int64_t gap[LA_EXAMPLES][2];
+    bool permutation;                      /* counted: each of 0..size-1 once */
+    int64_t fixed, cycles, longest, order; /* of a permutation; order 0: beyond 64 bits */
+    /* Over bits: layout(x) is the xor of column[j] for the bits j of x. */
+    bool linear;
+    uint32_t bits, rank;
+    int64_t column[64];
+};
+struct la_facts la_facts_of(struct la_ctx *cx, struct la_layout a);
 
 /* ---- ops.c: the table of operations ------------------------------------------------------------------------- */
 

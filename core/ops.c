@@ -8,8 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 
-static const struct la_op *const groups[] = {la_ops_tuple,   la_ops_layout, la_ops_modes,   la_ops_algebra,
-                                             la_ops_inverse, la_ops_tiling, la_ops_swizzle, la_ops_recast};
+static const struct la_op *const groups[] = {la_ops_tuple,   la_ops_layout,  la_ops_modes,
+                                             la_ops_algebra, la_ops_inverse, la_ops_tiling,
+                                             la_ops_swizzle, la_ops_recast,  la_ops_predicates};
 
 enum {
     GROUPS = sizeof groups / sizeof *groups,
@@ -148,7 +149,11 @@ struct la_value la_run(struct la_ctx *cx, const struct la_call *call)
     const struct la_call *const outer = cx->call;
     cx->call = call;
     check_args(cx, call);
+    la_trace_indent(cx, 1);
     const struct la_value v = call->op->run(cx, call);
+    la_trace_indent(cx, -1);
+    if (cx->trace)
+        la_trace_call(cx, call, v);
     cx->call = outer;
     return v;
 }

@@ -1,6 +1,7 @@
 /* parse.c: the grammar. Text is evaluated as it is read: there is no tree. Each function is named after its rule.
  *
- *     expression = sum { "o" sum } ; sum = term { ("+"|"-") term } [":" sum] ; term = unary { ("*"|"/"|"%") unary }
+ *     expression = operand [("=="|"!=") operand] ; operand = layout ["o" layout "o" operand] ; layout = sum [":" sum]
+ *     sum        = term { ("+"|"-") term } ; term = unary { ("*"|"/"|"%") unary }
  *     unary      = "-" unary | postfix
  *     postfix    = primary { "(" coords ")" | "." NAME [<...>] "(" args ")" | "{}" | "@" INTEGER }
  *     primary    = literal | "(" items ")" | type | NAME [<...>] "(" args ")" | NAME
@@ -137,6 +138,9 @@ static struct la_value call(struct parser *p, const struct callee *c)
     spans[0] = (struct la_span){c->name.at, p->at - c->name.at};
     if (call->argc > LA_MAX_ARGS)
         la_syntax(p, spans[0].at, spans[0].len, LA_E_limit, "more than %d arguments", LA_MAX_ARGS);
+    p->last_call = call;
+    p->last_call_span = (struct la_span){c->has_self ? c->self_span.at : c->name.at, 0};
+    p->last_call_span.len = p->at - p->last_call_span.at;
     return run(p, call, spans);
 }
 
@@ -161,6 +165,8 @@ static struct la_value evaluate(struct parser *p, struct la_value f, size_t star
            v = la_value_tuple(la_int(p->cx, la_swizzle_apply(f.swizzle, x), coords.tuple->is_static)));
         return v;
     }
+    if (p->cx->trace && !la_has_any(coords.tuple))
+        AT(p, start, la_trace_evaluation(p->cx, f.layout, coords.tuple));
     AT(p, start,
        v = la_has_any(coords.tuple) ? la_slice_value(p->cx, coords.tuple, f.layout)
                                     : la_value_tuple(la_layout_at(p->cx, f.layout, coords.tuple)));
@@ -204,6 +210,27 @@ static bool is_call_of_operation(struct parser *p, struct la_value variable)
     return la_next_is(p, '<') || (la_next_is(p, '(') && !(variable.kind & (LA_K_ANYLAYOUT | LA_K_SWIZZLE)));
 }
 
+/* cast = TYPE "(" expression ")" | "static_cast<" TYPE ">(" expression ")": a run-time integer of the same value */
+static struct la_value cast(struct parser *p, struct word w)
+{
+    if (la_accept(p, '<')) {
+        la_word(p, &w);
+        la_expect(p, '>', "after the type of static_cast");
+    }
+    la_expect(p, '(', "before what is converted");
+    if (la_accept(p, ')'))
+        return la_value_tuple(la_int(p->cx, 0, p->static_integers));
+    const size_t start = p->at;
+    const struct la_value v = la_expression(p);
+    la_expect(p, ')', "after what is converted");
+    if (v.kind == LA_K_BOOL)
+        return la_value_tuple(la_int(p->cx, v.truth, p->static_integers));
+    if (v.kind != LA_K_INT || v.tuple->path)
+        la_syntax(p, start, p->at - start, LA_E_kind, "only an integer can be converted, not %s",
+                  la_kinds_text(p->cx, v.kind));
+    return la_value_tuple(la_int(p->cx, v.tuple->value, p->static_integers));
+}
+
 static struct la_value name(struct parser *p)
 {
     struct word w;
@@ -227,9 +254,11 @@ static struct la_value name(struct parser *p)
         return v;
     if (c.op)
         return call(p, &c);
+    if (la_word_is(w, "static_cast"))
+        return cast(p, w);
     if (!la_type_spelling(p, w, &v))
         unknown(p, w);
-    return v;
+    return v.kind == LA_K_TYPE && v.type->bits && la_next_is(p, '(') ? cast(p, w) : v;
 }
 
 static struct la_value primary(struct parser *p)
@@ -272,6 +301,10 @@ static struct la_value postfix(struct parser *p)
             v = evaluate(p, v, start);
         } else if (la_next_is(p, '(') && p->text[p->at + 1] == ')') { /* Int<3>() is Int<3>{} */
             p->at += 2;
+        } else if (la_next_is(p, ':') && strncmp(p->text + p->at, "::value", 7) == 0) {
+            p->at += 7;
+            if (v.kind == LA_K_INT)
+                v = la_value_tuple(la_int(p->cx, v.tuple->value, p->static_integers || p->templates > 0));
         } else if (la_accept(p, '{')) {
             la_expect(p, '}', "after '{': values stand in the type");
         } else if (la_accept(p, '@')) {
@@ -394,10 +427,24 @@ static struct la_value composed(struct parser *p, struct la_value outer, size_t 
     return la_value_layout((struct la_layout){inner.layout.shape, inner.layout.stride, a, offset.tuple});
 }
 
-struct la_value la_expression(struct parser *p)
+static struct la_value operand(struct parser *p)
 {
     la_skip_space(p);
     const size_t start = p->at;
     const struct la_value v = layout(p);
     return is_composed_operator(p) ? composed(p, v, start) : v;
+}
+
+/* expression = operand [("==" | "!=") operand]: the same numbers in the same places, static or not */
+struct la_value la_expression(struct parser *p)
+{
+    const struct la_value a = operand(p);
+    la_skip_space(p);
+    const char c = p->text[p->at];
+    if ((c != '=' && c != '!') || p->text[p->at + 1] != '=')
+        return a;
+    p->at += 2;
+    const struct la_value b = operand(p);
+    const bool same = strcmp(la_print(p->cx, &a, LA_SPELL_TEXT), la_print(p->cx, &b, LA_SPELL_TEXT)) == 0;
+    return la_truth(same == (c == '='));
 }

@@ -12,6 +12,8 @@ struct parser {
     int templates;        /* how many <...> are open: integers in there are static */
     struct la_binding *names, *last_name;
     struct la_binding *prints, *last_print;
+    const struct la_call *last_call; /* and where it stands */
+    struct la_span last_call_span;
 };
 
 /* A name in the text. */

@@ -1,7 +1,8 @@
 /* program.c: statements: what is between the expressions of a pasted program.
  *
- *     program   = { statement ";" } [expression [";"]]
- *     statement = [type words] NAME "=" expression | "print(" expression ")" | "using namespace cute" | expression
+ *     program   = { statement ";" | function head | "}" }
+ *     statement = [type words] NAME "=" expression | TYPE NAME ["{}"] | "print(" expression ")" | "cout" << ...
+ *               | "using namespace cute" | "static_assert(...)" | "return" expression | expression
  *
  * Type words are not checked: `auto const& x = ...` and `Layout<Shape<_2>> x = ...` declare x. The value of a program is
  * that of its last expression. */
@@ -52,6 +53,32 @@ static bool skip_string(struct parser *p)
     return true;
 }
 
+static void show(struct parser *p)
+{
+    la_skip_space(p);
+    const size_t at = p->at;
+    const struct la_value v = la_expression(p);
+    size_t end = p->at;
+    while (end > at && isspace((unsigned char)p->text[end - 1]))
+        end--;
+    struct la_binding *b = bind(p, p->text + at, end - at, (struct la_span){at, end - at}, v);
+    *(p->last_print ? &p->last_print->next : &p->prints) = b;
+    p->last_print = b;
+}
+
+/* stream = "cout" { "<<" (string | "endl" | expression) } */
+static bool stream(struct parser *p)
+{
+    if (!la_accept_word(p, "std::cout") && !la_accept_word(p, "cout"))
+        return false;
+    while (la_accept(p, '<')) {
+        la_expect(p, '<', "between what is printed");
+        if (!skip_string(p) && !la_accept_word(p, "std::endl") && !la_accept_word(p, "endl"))
+            show(p);
+    }
+    return true;
+}
+
 /* print = ("print" | "print_layout" | ...) "(" [string ","] { expression } ")" : each value is shown; strings are not */
 static bool print(struct parser *p)
 {
@@ -69,14 +96,8 @@ static bool print(struct parser *p)
     if (la_accept(p, ')'))
         return true;
     do {
-        if (skip_string(p))
-            continue;
-        la_skip_space(p);
-        const size_t at = p->at;
-        const struct la_value v = la_expression(p);
-        struct la_binding *b = bind(p, p->text + at, p->at - at, (struct la_span){at, p->at - at}, v);
-        *(p->last_print ? &p->last_print->next : &p->prints) = b;
-        p->last_print = b;
+        if (!skip_string(p))
+            show(p);
     } while (la_accept(p, ','));
     la_expect(p, ')', "after what is printed");
     return true;
@@ -132,20 +153,89 @@ static bool using_directive(struct parser *p)
     return false;
 }
 
+/* assertion = ("static_assert" | "CUTE_STATIC_ASSERT" | "assert" | ...) "(" ... ")": skipped, it changes no value */
+static bool assertion(struct parser *p)
+{
+    static const char *const names[] = {"static_assert", "CUTE_STATIC_ASSERT", "CUTE_STATIC_ASSERT_V",
+                                        "assert"};
+    const size_t start = p->at;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (la_accept_word(p, names[i]) && la_next_is(p, '(')) {
+            int open = 0;
+            do {
+                if (skip_string(p))
+                    continue;
+                if (p->at >= p->len)
+                    la_syntax(p, start, strlen(names[i]), LA_E_syntax, "the parentheses of %s are not closed",
+                              names[i]);
+                open += p->text[p->at] == '(';
+                open -= p->text[p->at] == ')';
+                p->at++;
+            } while (open > 0);
+            return true;
+        }
+    p->at = start;
+    return false;
+}
+
+/* function = type words NAME "(" parameters ")" "{": its body is read as statements of the program */
+static bool function_head(struct parser *p)
+{
+    const size_t start = p->at;
+    struct word w;
+    int words = 0;
+    while (la_word(p, &w)) {
+        words++;
+        while (la_accept(p, '*') || la_accept(p, '&'))
+            ;
+    }
+    if (words >= 2 && la_accept(p, '(')) {
+        while (p->at < p->len && !strchr("(){};", p->text[p->at]))
+            p->at++;
+        if (la_accept(p, ')') && la_accept(p, '{'))
+            return true;
+    }
+    p->at = start;
+    return false;
+}
+
+static void refuse_statements(struct parser *p)
+{
+    static const char *const words[] = {"for",      "while",  "if",    "do",  "switch",
+                                        "template", "struct", "class", "goto"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        const size_t start = p->at;
+        if (la_accept_word(p, words[i]))
+            la_syntax(p, start, strlen(words[i]), LA_E_syntax,
+                      "'%s' is not evaluated: a program is declarations, expressions and print(...)",
+                      words[i]);
+    }
+}
+
 struct evaluation {
     struct parser parser;
     struct la_program *out;
+    struct la_value last;
+    bool any;   /* there is a value */
+    int blocks; /* open function bodies */
 };
 
-static void statement(struct parser *p, struct la_value *last, bool *any)
+/* TYPE NAME; or TYPE NAME{};  where the type is a value: the name is given it. */
+static void declare_of_type(struct parser *p, struct la_span at, struct la_value v)
 {
-    if (using_directive(p) || print(p)) {
-        if (p->last_print) {
-            *last = p->last_print->value;
-            *any = true;
-        }
+    struct word name;
+    la_skip_space(p);
+    if (!isalpha((unsigned char)p->text[p->at]) || !la_word(p, &name))
         return;
-    }
+    if (la_accept(p, '{'))
+        la_expect(p, '}', "after '{': values stand in the type");
+    assign(p, name, at, v);
+}
+
+/* statement, after all that is no value: evaluate, and give the value its name */
+static void valued(struct evaluation *e)
+{
+    struct parser *p = &e->parser;
     struct word name;
     const size_t equals = assignment(p);
     const bool declares = equals && declared(p, equals, &name);
@@ -153,34 +243,74 @@ static void statement(struct parser *p, struct la_value *last, bool *any)
         p->at = equals + 1;
     la_skip_space(p);
     const size_t start = p->at;
-    *last = la_expression(p);
-    *any = true;
+    p->last_call = NULL;
+    e->last = la_expression(p);
+    e->any = true;
+    const struct la_span span = {start, p->at - start};
+    const bool is_call = p->last_call && p->last_call_span.at == start && p->last_call_span.len == span.len;
+    e->out->call = is_call ? p->last_call : NULL;
     if (declares)
-        assign(p, name, (struct la_span){start, p->at - start}, *last);
+        assign(p, name, span, e->last);
+    else
+        declare_of_type(p, span, e->last);
+}
+
+static void statement(struct evaluation *e)
+{
+    struct parser *p = &e->parser;
+    refuse_statements(p);
+    if (print(p) || stream(p)) {
+        if (p->last_print)
+            e->last = p->last_print->value;
+        e->any = e->any || p->last_print;
+        e->out->call = NULL;
+    } else if (!using_directive(p) && !assertion(p)) {
+        const struct la_value before = e->last;
+        const bool any = e->any, returns = la_accept_word(p, "return");
+        if (!returns || !la_next_is(p, ';'))
+            valued(e);
+        if (returns && any) /* `return 0;` is not the value of what was pasted */
+            e->last = before;
+    }
+}
+
+/* Does the derivation end with v? */
+static bool ends_with(struct la_ctx *cx, struct la_value v)
+{
+    return cx->trace->last && strcmp(la_print(cx, &cx->trace->last->result, LA_SPELL_CUTE),
+                                     la_print(cx, &v, LA_SPELL_CUTE)) == 0;
 }
 
 static void program(struct la_ctx *cx, void *arg)
 {
     struct evaluation *e = arg;
     struct parser *p = &e->parser;
-    struct la_value last = {0};
-    bool any = false;
     cx->depth = 0;
     cx->spans = NULL;
     cx->call = NULL;
     for (;;) {
         while (la_accept(p, ';'))
             ;
+        if (e->blocks > 0 && la_accept(p, '}')) {
+            e->blocks--;
+            continue;
+        }
         if (p->at >= p->len)
             break;
-        statement(p, &last, &any);
+        if (function_head(p)) {
+            e->blocks++;
+            continue;
+        }
+        statement(e);
         la_skip_space(p);
         if (p->at < p->len)
             la_expect(p, ';', "after this statement");
     }
-    if (!any)
+    if (!e->any)
         la_syntax(p, 0, 0, LA_E_syntax, "there is nothing to evaluate");
-    e->out->value = last;
+    if (cx->trace && !ends_with(cx, e->last))
+        la_step(cx, "value", e->last, 0, NULL, "the value of the last expression");
+    e->out->value = e->last;
     e->out->names = p->names;
     e->out->prints = p->prints;
 }

@@ -4,6 +4,8 @@
  *     {"id":"edges-0001","expr":"...","text":"(2,3):(1,2)","integers":"static"}   without underscores
  *     {"id":"divide-0008","expr":"...","error":"rank_mismatch"}        the code of the refusal; "*": any
  *
+ *     {..., "true_function":false}                                     the answer is CuTe's, and breaks its own law
+ *
  * Integers are read as "cute" unless the line says otherwise. Each value that is printed is also parsed again and must
  * print the same: parse(print(v)) = v. And each documented example of the operation table gives its result.
  * `test_golden FILE...` runs other files, `-v` names each test. */
@@ -19,10 +21,15 @@
 
 #include <cmocka.h>
 
-enum { ARENA_LIMIT = 64 << 20, MAX_FILES = 64 };
+enum {
+    ARENA_LIMIT = 64 << 20,
+    MAX_FILES = 64,
+    MAX_FIT = 1 << 14, /* cells of a layout that is fitted again */
+};
 
 struct line {
     char *id, *expr, *value, *text, *error;
+    bool flagged, true_function; /* the line says whether the answer is the true function */
     enum la_integers integers;
 };
 
@@ -51,6 +58,9 @@ static void add_line(struct lines *lines, const char *file, size_t number, const
                           .text = copy_of(object, "text"),
                           .error = copy_of(object, "error"),
                           .integers = LA_INTEGERS_CUTE};
+    const cJSON *truth = cJSON_GetObjectItemCaseSensitive(object, "true_function");
+    line->flagged = cJSON_IsBool(truth);
+    line->true_function = cJSON_IsTrue(truth);
     const cJSON *integers = cJSON_GetObjectItemCaseSensitive(object, "integers");
     if (cJSON_IsString(integers))
         line->integers = strcmp(integers->valuestring, "static") == 0 ? LA_INTEGERS_STATIC
@@ -122,6 +132,61 @@ static void check_reparse(struct la_arena *arena, const char *printed)
     assert_string_equal(la_print(&cx, &again.value, LA_SPELL_CUTE), printed);
 }
 
+/* The law of fit: from the offsets of a layout comes the layout again, coalesced. */
+static void check_fit(struct la_arena *arena, const struct la_value *v)
+{
+    struct la_ctx cx = {.arena = arena};
+    struct la_table t;
+    struct la_fit fit;
+    struct la_program coalesced;
+    if (v->kind != LA_K_LAYOUT || la_rank(v->layout.shape) == 0 || !la_table(&cx, v->layout, MAX_FIT, &t) ||
+        t.rows < 1 || t.cols < 1)
+        return;
+    int64_t *flat = malloc((size_t)(t.rows * t.cols) *
+                           sizeof *flat); /* in the order of the integer coordinate */
+    for (int64_t r = 0; r < t.rows; r++)
+        for (int64_t c = 0; c < t.cols; c++)
+            flat[c * t.rows + r] = t.offsets[r * t.cols + c];
+    assert_true(la_fit_table(&cx, 1, t.rows * t.cols, flat, false, &fit));
+    free(flat);
+    const char *text = la_print(&cx, v, LA_SPELL_TEXT);
+    if (!fit.found)
+        fail_msg("no layout fits the table of %s: cell %lld", text, (long long)fit.cell);
+    assert_true(la_eval(&cx, la_format(&cx, "coalesce(%s)", text), LA_INTEGERS_STATIC, &coalesced));
+    assert_string_equal(la_print_layout(&cx, fit.layout, LA_SPELL_CUTE),
+                        la_print(&cx, &coalesced.value, LA_SPELL_CUTE));
+}
+
+/* The law of derivations: the last step is the answer. */
+static void check_trace(struct la_arena *arena, const struct line *line, const char *cute)
+{
+    struct la_trace trace = {0};
+    struct la_ctx cx = {.arena = arena, .trace = &trace};
+    struct la_program out;
+    assert_true(la_eval(&cx, line->expr, line->integers, &out));
+    assert_non_null(trace.last);
+    assert_string_equal(la_print(&cx, &trace.last->result, LA_SPELL_CUTE), cute);
+}
+
+/* A line that says whether the answer is the true function: the checks must find out. */
+static void check_truth(struct la_arena *arena, const struct line *line, const struct la_program *program)
+{
+    struct la_ctx cx = {.arena = arena};
+    struct la_checks checks;
+    if (!la_check(&cx, line->expr, program, &checks))
+        fail_msg("%s cannot be checked: %s", line->expr, cx.error.message);
+    if (!line->flagged)
+        return;
+    bool holds = true;
+    assert_true(checks.n > 0);
+    for (uint32_t i = 0; i < checks.n; i++) {
+        holds = holds && checks.at[i].holds;
+        assert_true(checks.at[i].holds || (checks.at[i].at && checks.at[i].gives && checks.at[i].should));
+    }
+    assert_int_equal(holds, line->true_function);
+    assert_true(holds || checks.advice);
+}
+
 static void check_line(void **state)
 {
     const struct line *line = *state;
@@ -149,6 +214,9 @@ static void check_line(void **state)
             fail_msg("%s\n  want %s\n  got  %s", line->expr, want, got);
         if (!(out.value.kind & (LA_K_TYPE | LA_K_TILED_COPY | LA_K_TILED_MMA | LA_K_ATOM)))
             check_reparse(arena, cute);
+        check_fit(arena, &out.value);
+        check_trace(arena, line, cute);
+        check_truth(arena, line, &out);
     }
     la_arena_free(arena);
 }
