@@ -123,7 +123,7 @@ static struct la_value call(struct parser *p, const struct callee *c)
         p->templates--;
     }
     const bool empty_braces = call->targc && la_next_is(p, '{');
-    la_expect(p, empty_braces ? '{' : '(', la_format(p->cx, "after %s", c->op->name));
+    la_expect(p, empty_braces ? '{' : '(', "after the name of an operation");
     if (c->has_self) {
         call->args[0] = c->self;
         spans[1] = c->self_span;
@@ -435,9 +435,24 @@ static struct la_value operand(struct parser *p)
     return is_composed_operator(p) ? composed(p, v, start) : v;
 }
 
+/* Most items of a tuple are plain integers: they need not climb down the rules. */
+static const struct la_node *plain_literal(struct parser *p)
+{
+    la_skip_space(p);
+    const size_t start = p->at;
+    const struct la_node *n = la_literal(p);
+    if (n && (p->text[p->at] == ',' || p->text[p->at] == ')' || p->text[p->at] == '>'))
+        return n;
+    p->at = start;
+    return NULL;
+}
+
 /* expression = operand [("==" | "!=") operand]: the same numbers in the same places, static or not */
 struct la_value la_expression(struct parser *p)
 {
+    const struct la_node *n = plain_literal(p);
+    if (n)
+        return la_value_tuple(n);
     const struct la_value a = operand(p);
     la_skip_space(p);
     const char c = p->text[p->at];

@@ -26,10 +26,30 @@ _Noreturn void la_syntax(struct parser *p, size_t at, size_t len, enum la_error_
                          ...) __attribute__((format(printf, 5, 6)));
 
 /* scan.c: characters and words */
-void la_skip_space(struct parser *p);     /* blanks, comments, preprocessor lines */
-bool la_accept(struct parser *p, char c); /* skip c if it is next */
+void la_skip_blanks(struct parser *p); /* blanks, comments, preprocessor lines */
+
+/* The same, most often with nothing to skip. */
+static inline void la_skip_space(struct parser *p)
+{
+    const char c = p->text[p->at];
+    if (c <= ' ' || c == '/' || c == '#')
+        la_skip_blanks(p);
+}
+static inline bool la_next_is(struct parser *p, char c)
+{
+    la_skip_space(p);
+    return p->text[p->at] == c;
+}
+/* Skip c if it is next. */
+static inline bool la_accept(struct parser *p, char c)
+{
+    if (!la_next_is(p, c))
+        return false;
+    p->at++;
+    return true;
+}
+
 void la_expect(struct parser *p, char c, const char *where);
-bool la_next_is(struct parser *p, char c);
 bool la_accept_word(struct parser *p, const char *word);
 bool la_word(struct parser *p, struct word *out); /* an identifier, without cute:: */
 bool la_word_is(struct word w, const char *s);

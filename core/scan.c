@@ -35,7 +35,7 @@ static void skip_line(struct parser *p)
         p->at++;
 }
 
-void la_skip_space(struct parser *p)
+void la_skip_blanks(struct parser *p)
 {
     for (;;) {
         const char c = p->text[p->at], next = c ? p->text[p->at + 1] : '\0';
@@ -52,20 +52,6 @@ void la_skip_space(struct parser *p)
             return;
         }
     }
-}
-
-bool la_next_is(struct parser *p, char c)
-{
-    la_skip_space(p);
-    return p->text[p->at] == c;
-}
-
-bool la_accept(struct parser *p, char c)
-{
-    if (!la_next_is(p, c))
-        return false;
-    p->at++;
-    return true;
 }
 
 /* What stands here, for a message: a word, a character or the end. */
@@ -105,6 +91,8 @@ bool la_word_is(struct word w, const char *s)
 bool la_accept_word(struct parser *p, const char *word)
 {
     la_skip_space(p);
+    if (p->text[p->at] != word[0])
+        return false;
     const size_t n = strlen(word);
     if (strncmp(p->text + p->at, word, n) != 0 || is_word_char(p->text[p->at + n]))
         return false;
