@@ -487,7 +487,7 @@ static const struct {
 
 static void static_reading(struct checking *c, const char *text, const struct la_program *program)
 {
-    if (program->integers != LA_INTEGERS_CUTE)
+    if (!text || program->integers != LA_INTEGERS_CUTE)
         return;
     struct la_program again;
     struct la_ctx cx = {.arena = c->cx->arena};

@@ -526,6 +526,7 @@ struct la_checks {
         true_function; /* the layout that the law asks for, where the answer is none; "none" when there is none */
     const char *advice; /* what to write instead, or NULL */
 };
+/* text may be NULL: then there is no other reading of it. */
 bool la_check(struct la_ctx *cx, const char *text, const struct la_program *program, struct la_checks *out);
 
 /* ---- partition.c: who has which elements of a tile ----------------------------------------------------------- */

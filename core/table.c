@@ -108,7 +108,7 @@ void la_offsets(struct la_ctx *cx, struct la_layout a, int64_t n, int64_t *out)
     if (n > product_of(cx, &m))
         la_fail(cx, LA_E_domain, "the layout has fewer than %lld elements", (long long)n);
     enumerate(&m, 0, n, out);
-    apply_outer(cx, la_position_independent(cx, a), n, out);
+    apply_outer(cx, a, n, out);
 }
 
 struct grid {
@@ -149,14 +149,13 @@ static void fill_grid(struct la_ctx *cx, void *arg)
     int64_t *cells = la_alloc(cx, (size_t)(nr * nc + 1) * sizeof *cells);
     enumerate(&r, 0, nr, row);
     enumerate(&c, 0, nc, col);
-    const struct la_layout layout = la_position_independent(cx, g->layout);
     for (int64_t i = 0; i < nr; i++) {
         const int64_t base = row[i];
         int64_t *to = cells + i * nc;
         for (int64_t j = 0; j < nc; j++)
             to[j] = base + col[j];
-        apply_outer(cx, layout, nc, to); /* row by row, while it is in the cache */
     }
+    apply_outer(cx, g->layout, nr * nc, cells);
     *g->out = (struct la_table){nr, nc, rows.shape, cols.shape, cells};
 }
 

@@ -77,7 +77,7 @@ static bool eval(struct la_ctx *cx, const char *text, struct la_value *out)
 
 static struct la_value must(struct la_ctx *cx, const char *text)
 {
-    struct la_value v;
+    struct la_value v = {0};
     if (!eval(cx, text, &v))
         fail_msg("%s is refused: %s", text, cx->error.message);
     return v;

@@ -1,0 +1,110 @@
+/* card.h: one GPU of this process: its context, its stream, the support kernels, and what a job has taken
+ * from it. */
+#ifndef GPU_CARD_H
+#define GPU_CARD_H
+
+#include "cuda_api.h"
+#include "internal.h"
+#include "kernels.h"
+
+#ifdef GPU_HAVE_CUDA
+
+enum {
+    GPU_MAX_TAKEN = 8 /* pieces of device memory of one job */
+};
+
+/* What a kernel that looks for errors gives back. */
+struct gpu_found {
+    uint64_t count, least;
+};
+
+struct gpu_card {
+    const struct gpu_driver *cu;
+    const struct gpu_nvml *nvml; /* NULL: no readings */
+    struct nvmlDevice *nvml_device;
+    CUdevice device;
+    CUstream stream;
+    char name[64], arch[16], uuid[48], why[512];
+    int major, minor, multiprocessors, threads_per_multiprocessor, l2_bytes, driver;
+    size_t memory;
+
+    CUmodule support;
+    CUfunction fill, intact, strays, check[5], gather, hold, flush,
+        vector_copy;        /* check: of 1, 2, 4, 8, 16 bytes */
+    CUdeviceptr found;      /* struct gpu_found */
+    CUdeviceptr flush_from; /* flush_bytes of it */
+    size_t flush_bytes;
+    volatile uint32_t *go; /* the host's side of what `hold` waits for */
+    CUdeviceptr go_device;
+
+    struct gpu_failure failure; /* of the last call that failed */
+    CUmodule module;            /* the job's */
+    CUdeviceptr taken[GPU_MAX_TAKEN];
+    int taken_count;
+};
+
+/* Get a card ready and see it give a known answer. False with card->why. */
+bool gpu_card_open(struct la_ctx *cx, struct gpu_card *card, int index);
+cJSON *gpu_card_json(const struct gpu_card *card);
+
+/* True for success; else fills card->failure: what failed, whose fault it is, whether the process can go
+ * on. */
+bool gpu_card_ok(struct gpu_card *card, CUresult result, const char *what);
+/* Device memory and a module that last until gpu_card_release. */
+bool gpu_card_take(struct gpu_card *card, int64_t bytes, CUdeviceptr *out);
+bool gpu_card_load(struct gpu_card *card, const void *image, const char *name, CUfunction *out);
+void gpu_card_release(struct gpu_card *card);
+/* Queue a kernel; enough blocks of 256 threads for n items, unless the kernel loops. */
+bool gpu_card_launch(struct gpu_card *card, CUfunction kernel, int64_t grid, int64_t block, void **args);
+bool gpu_card_for_each(struct gpu_card *card, CUfunction kernel, uint64_t n, void **args);
+bool gpu_card_wait(struct gpu_card *card);
+/* Clear card->found; wait for what was queued and read it. */
+bool gpu_card_found_clear(struct gpu_card *card);
+bool gpu_card_found_read(struct gpu_card *card, struct gpu_found *out);
+
+/* ---- check.c ---- */
+
+/* A copy on the card: the tensors' memory and the kernel. */
+struct gpu_arrays {
+    struct gpu_region src, dst;
+    CUdeviceptr src_memory, dst_memory;
+    CUfunction copy;
+};
+bool gpu_copy_launch(struct gpu_card *card, const struct gpu_plan *plan, const struct gpu_arrays *arrays);
+/* Run the copy on fresh input and look at every byte; adds "verified" and what was checked to the result.
+ * False only when the card failed. */
+bool gpu_check_copy(struct gpu_card *card, struct gpu_job *job, const struct gpu_arrays *arrays,
+                    bool *verified);
+
+/* ---- measure.c ---- */
+
+enum { GPU_MAX_CONTENDERS = 4, GPU_MAX_SAMPLES = 500 };
+
+/* Something to time, beside others in the same run. */
+struct gpu_contender {
+    bool (*launch)(struct gpu_card *card, const void *arg);
+    const void *arg;
+};
+struct gpu_samples {
+    double us[GPU_MAX_SAMPLES];
+    double min, median, p95;
+    double noise; /* standard deviation over mean */
+};
+/* The card's own readings; 0 where it gives none. */
+struct gpu_reading {
+    unsigned sm_mhz, memory_mhz, celsius, milliwatts;
+    unsigned long long throttle;
+};
+struct gpu_measurement {
+    int samples; /* of each contender */
+    bool stable; /* every mean is known to half a percent */
+    struct gpu_samples of[GPU_MAX_CONTENDERS];
+    struct gpu_reading before, after;
+};
+/* Time all contenders in turn until their means are known or limit_ms is over. */
+bool gpu_measure(struct gpu_card *card, int count, const struct gpu_contender *contenders, double limit_ms,
+                 struct gpu_measurement *out);
+void gpu_readings_add(cJSON *result, const struct gpu_measurement *m);
+
+#endif
+#endif

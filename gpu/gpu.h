@@ -1,0 +1,169 @@
+/* gpu.h: partitions that run. A spec (JSON) becomes a plan; a plan becomes CUDA C, or moves that the CPU
+ * makes.
+ *
+ * A plan is data: which element every thread moves in every tile, how many bytes that is, how many threads
+ * and blocks. plan.c resolves it from a spec or refuses the spec; everything after it (emit_copy.c,
+ * reference.c, the executors) only reads it. Sections stand for the .c files of the same names.
+ *
+ * A plan lives in the arena of the context that it was made with. */
+#ifndef GPU_H
+#define GPU_H
+
+#include "la.h"
+
+#include <cjson/cJSON.h>
+
+/* ---- limits of a spec ---- */
+
+enum {
+    GPU_MAX_RANK = 8,        /* modes of a tensor: CuTe code has 2 to 5 */
+    GPU_MAX_MODES = 32,      /* flat modes of a tensor: they travel to the card as kernel parameters */
+    GPU_MAX_THREADS = 1024,  /* of a block: CUDA's own limit */
+    GPU_MAX_VALUES = 4096,   /* of a thread in a tile: a register file holds 255 words of a thread */
+    GPU_MAX_HELD = 512,      /* bytes that a thread loads before it stores: half of its 255 registers */
+    GPU_MAX_GRID = INT32_MAX /* blocks: CUDA's limit for gridDim.x */
+};
+/* Bytes from the first to the last element of a tensor: above a card's memory, far below 64-bit overflow in
+ * bits. */
+#define GPU_MAX_TENSOR_BYTES (INT64_C(1) << 40)
+
+/* ---- spec.c: the fields of a spec ---- */
+
+/* An element type of CuTe's: a copy moves bits, so its width is all there is to know. */
+struct gpu_type {
+    const char *name;
+    unsigned bits;
+};
+
+/* How one thread moves consecutive elements: UniversalCopy<uintN_t> is one N-bit load and one N-bit store. */
+struct gpu_atom {
+    const char *name;
+    unsigned bits;
+};
+
+enum gpu_kind { GPU_COPY };
+enum gpu_where { GPU_ANYWHERE, GPU_ON_CPU, GPU_ON_GPU };
+enum gpu_cache { GPU_CACHE_AUTO, GPU_CACHE_DEFAULT, GPU_CACHE_STREAMING };
+/* A fault planted on purpose, for tests. */
+enum gpu_plant {
+    GPU_PLANT_NONE,
+    GPU_PLANT_ILLEGAL_ADDRESS,
+    GPU_PLANT_TRAP,
+    GPU_PLANT_HANG,
+    GPU_PLANT_SEGFAULT,
+    GPU_PLANT_WRONG_VALUE
+};
+
+/* ---- partition.c: who moves what ---- */
+
+/* One flat mode of a layout. */
+struct gpu_mode {
+    int64_t extent, stride;
+};
+
+/* A function from an index to an offset: the flat modes of a layout, those of extent 1 left out, neighbours
+ * merged. An index beyond the last mode's extent continues that mode, as in CuTe. */
+struct gpu_map {
+    uint32_t count;
+    const struct gpu_mode *modes;
+};
+int64_t gpu_map_at(struct gpu_map map, int64_t index);
+
+/* A layout in memory; offsets count elements from the element at offset 0. */
+struct gpu_tensor {
+    const char *name; /* the spec's field: "src" */
+    struct la_layout layout;
+    uint32_t rank;
+    int64_t extent[GPU_MAX_RANK];      /* size of each mode */
+    struct gpu_map mode[GPU_MAX_RANK]; /* coordinate of a mode -> offset */
+    struct gpu_map all;                /* index, leftmost mode first -> offset */
+    int64_t elements;
+    int64_t min, max; /* the least and the greatest offset */
+    int64_t distinct; /* offsets that are hit at most: below elements for a broadcast */
+};
+
+/* make_tiled_copy(atom, thr, val): tv maps (thread, value) to an index in the tile. */
+struct gpu_partition {
+    struct la_layout thr, val, tv;
+    const struct la_node *tiler;
+    uint32_t rank;              /* modes of the tiler */
+    int64_t tile[GPU_MAX_RANK]; /* extents of the tile, 1 beyond rank */
+    int64_t threads, values;
+    struct gpu_map owner; /* index in the tile -> thread + threads * value */
+    struct gpu_map thread_at[GPU_MAX_RANK],
+        value_at[GPU_MAX_RANK]; /* thread, value -> coordinate in the tile */
+};
+
+/* How a partition walks a tensor: offset = thread(t) + value(v) + tile(i). */
+struct gpu_access {
+    struct gpu_map thread, value;
+    struct gpu_map rest[GPU_MAX_RANK]; /* a tile's coordinate along each mode -> offset */
+    struct gpu_map tile; /* a tile's number -> offset: rest in the order that tiles are numbered */
+};
+
+/* ---- plan.c: a spec resolved ---- */
+
+struct gpu_copy {
+    const struct gpu_type *type;
+    struct gpu_atom atom;
+    int64_t vector; /* elements of one access of the atom */
+    struct gpu_partition part;
+    struct gpu_tensor src, dst;
+    struct gpu_access load, store;
+    int64_t rest[GPU_MAX_RANK]; /* tiles along each mode of the tensors */
+    int64_t tiles;
+    uint32_t order[GPU_MAX_RANK];         /* modes in the order that tiles are numbered, the fastest first */
+    struct gpu_map tile_at[GPU_MAX_RANK]; /* a tile's number -> its first coordinate in each mode */
+    bool partial[GPU_MAX_RANK];           /* the tile does not divide this mode */
+    bool predicated; /* some mode is partial: elements outside the shape are not touched */
+    bool wide;       /* offsets or tile numbers need 64 bits */
+    bool negative;   /* offsets need a sign */
+    bool streaming;  /* loads and stores carry the evict-first hint */
+    int64_t unroll;  /* tiles whose loads are in flight together */
+    int64_t batch;   /* accesses of a thread that are loaded before the first store, within one tile */
+};
+
+struct gpu_plan {
+    enum gpu_kind kind;
+    enum la_integers integers;
+    enum gpu_where where;
+    enum gpu_plant plant;
+    int64_t seed; /* of the random input; 0: drawn for each run */
+    int64_t grid, block;
+    int64_t bytes_read, bytes_written; /* what the copy must move at least */
+    struct gpu_copy copy;
+};
+
+/* Resolve a spec. False when it is refused: cx->error says why, *field which field of the spec is at fault
+ * (or NULL). A position in the error counts bytes of that field's text. */
+bool gpu_plan_make(struct la_ctx *cx, const cJSON *spec, struct gpu_plan **out, const char **field);
+/* The spec with everything that was left open filled in: a valid spec again. The caller owns it. */
+cJSON *gpu_plan_spec(struct la_ctx *cx, const struct gpu_plan *plan);
+/* What follows from the spec: tiler, layouts, counts, bytes. The caller owns it. */
+cJSON *gpu_plan_facts(struct la_ctx *cx, const struct gpu_plan *plan);
+
+/* ---- emit_copy.c: a plan as CUDA C ---- */
+
+/* The kernel `extern "C" __global__ void copy(const Element *src, Element *dst)`; NULL with cx->error. */
+const char *gpu_emit_copy(struct la_ctx *cx, const struct gpu_plan *plan);
+
+/* ---- compile.c: CUDA C to machine code ---- */
+
+struct gpu_cubin {
+    const void *image;
+    size_t size;
+    const char *log; /* the compiler's, "" when it had nothing to say */
+    bool cached;     /* found on disk */
+};
+/* Whether NVRTC can be used here; else *why says why not. */
+bool gpu_compiler(const char **version, const char **why);
+/* Compile for "sm_90a" and the like; needs no GPU. False with cx->error, the compiler's log in out->log. */
+bool gpu_compile(struct la_ctx *cx, const char *source, const char *arch, struct gpu_cubin *out);
+
+/* ---- executor.c: the process that runs jobs ---- */
+
+/* Run as an executor over standard input and output: `which` is "cpu", "gpu" or "gpu:N". The process's exit
+ * status. */
+int gpu_executor_main(const char *which);
+
+#endif

@@ -1,0 +1,296 @@
+/* main.c: the program: flags, subcommands, signals.
+ *
+ *     layoutd                                 answers on http://127.0.0.1:8080 until SIGTERM
+ *     layoutd eval 'logical_divide(12:1,4:1)' prints (_4,_3):(_1,_4)
+ * Signals are blocked in every thread and awaited here, so no handler ever runs in the middle of something. The order
+ * of the start: bind (the URL is known), jobs (workers are told it), answer; the stop is its reverse. */
+#include "json.h"
+#include "server.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+enum {
+    BODY_BYTES = 1 << 20,    /* a program or a job's spec is a few KiB; results of workers are larger */
+    ARENA_BYTES = 256 << 20, /* a table of CELLS as JSON takes 30 MiB, its picture 100 MiB */
+    CELLS = 1 << 20,         /* a grid of 1024 x 1024: what a page can show */
+    PATH_BYTES = 4096
+};
+
+/* ---- options ------------------------------------------------------------------------------------------------ */
+
+static const char usage[] =
+    "layoutd: the algebra of CuTe layouts over HTTP, and partitions run on a GPU.\n"
+    "\n"
+    "  layoutd [FLAGS]                        answer requests until SIGTERM\n"
+    "  layoutd eval EXPR [--integers MODE]    evaluate one program and print its value as CuTe does;\n"
+    "                                         MODE is auto (the default), cute or static\n"
+    "  layoutd version                        print the version\n"
+    "\n"
+    "  --listen HOST:PORT      where to answer; port 0 picks a free one       (127.0.0.1:8080)\n"
+    "  --data DIR              the store of jobs and caches                   (%s)\n"
+    "  --web DIR               the files of the page                          (%s)\n"
+    "  --workers WHICH         auto: one a GPU, or the CPU where there is none;\n"
+    "                          cpu, none, or a number                         (auto)\n"
+    "  --max-body BYTES        of a request's body                            (%d)\n"
+    "  --max-arena BYTES       of memory for one request                      (%d)\n"
+    "  --max-cells N           of a table or a picture                        (%d)\n"
+    "  --no-auth               answer on addresses that other machines reach  (off)\n"
+    "  --allow-planted-faults  jobs may ask for a fault, for tests            (off)\n"
+    "  --help                  this text\n";
+
+static char default_data[PATH_BYTES], default_web[PATH_BYTES + 64], default_worker[PATH_BYTES + 64];
+
+static bool holds_page(const char *folder)
+{
+    char path[PATH_BYTES + 80];
+    snprintf(path, sizeof path, "%s/index.html", folder);
+    return access(path, R_OK) == 0;
+}
+
+/* The folder of this binary, which the page's files and the worker are found from. */
+static void own_folder(char folder[PATH_BYTES])
+{
+    ssize_t len = readlink("/proc/self/exe", folder, PATH_BYTES - 1);
+    folder[len > 0 ? len : 0] = 0;
+    char *slash = strrchr(folder, '/');
+    if (slash)
+        *slash = 0;
+    else
+        strcpy(folder, ".");
+}
+
+static void find_defaults(struct options *options)
+{
+    char folder[PATH_BYTES];
+    own_folder(folder);
+    snprintf(default_worker, sizeof default_worker, "%s/layoutd-worker", folder);
+    /* build/layoutd, build/CONFIG/layoutd, or installed */
+    static const char *const places[] = {"/../web", "/../../web"};
+    strcpy(default_web, "/usr/share/layoutd/web");
+    for (int i = 1; i >= 0; i--) {
+        char path[sizeof default_web];
+        snprintf(path, sizeof path, "%s%s", folder, places[i]);
+        if (holds_page(path))
+            strcpy(default_web, path);
+    }
+    const char *data_home = getenv("XDG_DATA_HOME"), *home = getenv("HOME");
+    if (data_home && *data_home == '/')
+        snprintf(default_data, sizeof default_data, "%s/layoutd", data_home);
+    else
+        snprintf(default_data, sizeof default_data, "%s/.local/share/layoutd",
+                 home && *home ? home : "/var/tmp");
+    *options = (struct options){.listen = "127.0.0.1:8080",
+                                .data = default_data,
+                                .web = default_web,
+                                .workers = "auto",
+                                .worker_path = default_worker,
+                                .max_body = BODY_BYTES,
+                                .max_arena = ARENA_BYTES,
+                                .max_cells = CELLS};
+}
+
+/* A whole positive number, or the end of the program with a message. */
+static long positive(const char *flag, const char *text)
+{
+    char *end;
+    errno = 0;
+    long value = strtol(text, &end, 10);
+    if (errno || *end || value <= 0) {
+        fprintf(stderr, "layoutd: %s takes a positive number, not '%s'\n", flag, text);
+        exit(2);
+    }
+    return value;
+}
+
+static void set_option(struct options *options, const char *flag, const char *value)
+{
+    if (strcmp(flag, "listen") == 0)
+        options->listen = value;
+    else if (strcmp(flag, "data") == 0)
+        options->data = value;
+    else if (strcmp(flag, "web") == 0)
+        options->web = value;
+    else if (strcmp(flag, "workers") == 0)
+        options->workers = value;
+    else if (strcmp(flag, "max-body") == 0)
+        options->max_body = (size_t)positive("--max-body", value);
+    else if (strcmp(flag, "max-arena") == 0)
+        options->max_arena = (size_t)positive("--max-arena", value);
+    else if (strcmp(flag, "max-cells") == 0)
+        options->max_cells = positive("--max-cells", value);
+    else if (strcmp(flag, "no-auth") == 0)
+        options->no_auth = true;
+    else if (strcmp(flag, "allow-planted-faults") == 0)
+        options->allow_planted_faults = true;
+}
+
+static void read_options(struct options *options, int argc, char **argv)
+{
+    static const struct option flags[] = {{"listen", required_argument, NULL, 0},
+                                          {"data", required_argument, NULL, 0},
+                                          {"web", required_argument, NULL, 0},
+                                          {"workers", required_argument, NULL, 0},
+                                          {"max-body", required_argument, NULL, 0},
+                                          {"max-arena", required_argument, NULL, 0},
+                                          {"max-cells", required_argument, NULL, 0},
+                                          {"no-auth", no_argument, NULL, 0},
+                                          {"allow-planted-faults", no_argument, NULL, 0},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {NULL, 0, NULL, 0}};
+    int which, place = 0;
+    while ((which = getopt_long(argc, argv, "h", flags, &place)) != -1) {
+        if (which == 'h') {
+            printf(usage, default_data, default_web, BODY_BYTES, ARENA_BYTES, CELLS);
+            exit(0);
+        }
+        if (which == '?') {
+            fprintf(stderr, "layoutd: --help tells what there is\n");
+            exit(2);
+        }
+        set_option(options, flags[place].name, optarg);
+    }
+    if (optind < argc) {
+        fprintf(stderr, "layoutd: what is '%s'? --help tells what there is\n", argv[optind]);
+        exit(2);
+    }
+}
+
+/* ---- layoutd eval ------------------------------------------------------------------------------------------- */
+
+/* The line of the text that holds the error, and a caret under each of its characters that is at fault. */
+static void draw_caret(const char *text, const struct la_error *error)
+{
+    const size_t len = strlen(text);
+    const size_t at = error->at < len ? error->at : len;
+    size_t begin = at;
+    while (begin > 0 && text[begin - 1] != '\n')
+        begin--;
+    const size_t line = strcspn(text + begin, "\n");
+    fprintf(stderr, "  %.*s\n  ", (int)line, text + begin);
+    for (size_t i = begin; i < at; i++)
+        if (((unsigned char)text[i] & 0xC0) != 0x80) /* a character of several bytes takes one place */
+            fputc(text[i] == '\t' ? '\t' : ' ', stderr);
+    fputc('^', stderr);
+    for (size_t i = at + 1; i < at + error->len && i < begin + line; i++)
+        if (((unsigned char)text[i] & 0xC0) != 0x80)
+            fputc('^', stderr);
+    fputc('\n', stderr);
+}
+
+static void print_program(struct la_ctx *cx, void *arg)
+{
+    const struct la_program *program = arg;
+    for (const struct la_binding *b = program->prints; b; b = b->next)
+        puts(la_print(cx, &b->value, LA_SPELL_CUTE));
+    puts(la_print(cx, &program->value, LA_SPELL_CUTE));
+}
+
+static int evaluate(const char *text, enum la_integers integers)
+{
+    struct la_ctx cx = {.arena = la_arena_new(ARENA_BYTES)};
+    struct la_program program;
+    if (!cx.arena) {
+        fputs("layoutd: no memory\n", stderr);
+        return 1;
+    }
+    bool ok = la_eval(&cx, text, integers, &program) && la_try(&cx, print_program, &program);
+    if (!ok) {
+        fprintf(stderr, "%s: %s\n", la_error_name(cx.error.code), cx.error.message);
+        if (cx.error.has_position)
+            draw_caret(text, &cx.error);
+    }
+    la_arena_free(cx.arena);
+    return ok ? 0 : 1;
+}
+
+static int eval_command(int argc, char **argv)
+{
+    const char *text = NULL, *mode = "auto";
+    for (int i = 2; i < argc; i++) {
+        if (strcmp(argv[i], "--integers") == 0 && i + 1 < argc)
+            mode = argv[++i];
+        else if (!text)
+            text = argv[i];
+        else
+            text = mode = ""; /* too many */
+    }
+    static const char *const modes[] = {"auto", "cute", "static"}; /* in the order of enum la_integers */
+    for (int i = 0; text && i < 3; i++)
+        if (strcmp(mode, modes[i]) == 0)
+            return evaluate(text, (enum la_integers)i);
+    fputs("layoutd: eval EXPR [--integers auto|cute|static]\n", stderr);
+    return 2;
+}
+
+/* ---- the daemon --------------------------------------------------------------------------------------------- */
+
+/* A token that only this daemon and the workers that it starts know. */
+static bool make_token(char token[65])
+{
+    unsigned char bytes[32];
+    if (getrandom(bytes, sizeof bytes, 0) != (ssize_t)sizeof bytes)
+        return false;
+    for (size_t i = 0; i < sizeof bytes; i++)
+        snprintf(token + 2 * i, 3, "%02x", bytes[i]);
+    return true;
+}
+
+static void greet(const struct server *server)
+{
+    fprintf(stderr,
+            "layoutd: listening on %s\n"
+            "layoutd: the page is at %s/\n"
+            "layoutd: try: curl -G %s/eval --data-urlencode 'expr=logical_product(3:2, 4:1)'\n",
+            server->url, server->url, server->url);
+}
+
+static int run(struct server *server)
+{
+    sigset_t signals;
+    int signal_number;
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGTERM);
+    sigaddset(&signals, SIGINT);
+    sigaddset(&signals, SIGHUP);
+    pthread_sigmask(SIG_BLOCK, &signals, NULL); /* before there are threads, which inherit it */
+    signal(SIGPIPE, SIG_IGN);
+    json_init();
+    bool ok = make_token(server->worker_token) && http_bind(server);
+    if (ok && (ok = jobs_open(server))) {
+        ok = http_start(server);
+        if (ok) {
+            greet(server);
+            sigwait(&signals, &signal_number);
+            fprintf(stderr, "layoutd: %s: finishing what is in flight\n", strsignal(signal_number));
+            pthread_sigmask(SIG_UNBLOCK, &signals, NULL); /* a second one ends the process at once */
+        } else {
+            fputs("layoutd: cannot start answering\n", stderr);
+        }
+        jobs_close(server); /* before http_stop: what runs is finished, and its results come over HTTP */
+        http_stop(server);
+    }
+    http_free(server);
+    return ok ? 0 : 1;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 1 && strcmp(argv[1], "eval") == 0)
+        return eval_command(argc, argv);
+    if (argc > 1 && strcmp(argv[1], "version") == 0) {
+        puts("layoutd " LAYOUTD_VERSION);
+        return 0;
+    }
+    static struct server server;
+    find_defaults(&server.options);
+    read_options(&server.options, argc, argv);
+    return run(&server);
+}

@@ -1,0 +1,189 @@
+/* states.c: the life of a job.
+ *
+ *     queued -> compiling -> running -> done | failed | cancelled
+ *        ^----------------------'  (the lease was lost, once)
+ *
+ * Every change goes through here: it writes the row, appends the event and wakes who waits for the job,
+ * all in the transaction of the batch. A lease is a random token in the row with a deadline on the
+ * monotonic clock, so a step of the wall clock ends nothing. The lease of an ended job stays in its row,
+ * so that a result that is sent twice is known. */
+#include "queue.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    LEASE_MS = 10 * 1000, /* twenty heartbeats of a worker: a longer silence is no hiccup */
+    MAX_ATTEMPTS = 2,     /* a job that took two workers with it is not given a third */
+    MAX_TEXT = 400        /* of the sentences below, with all that they name */
+};
+
+/* printf into the scratch arena; NULL without memory. For JSON: the arguments need no escapes. */
+__attribute__((format(printf, 2, 3))) static const char *text(struct queue *q, const char *format, ...)
+{
+    char *to = la_arena_alloc(q->scratch, MAX_TEXT);
+    if (!to)
+        return NULL;
+    va_list args;
+    va_start(args, format);
+    vsnprintf(to, MAX_TEXT, format, args);
+    va_end(args);
+    return to;
+}
+
+static void save(struct queue *q, const struct job *job, const char *event, const char *data)
+{
+    store_save(q->store, job);
+    store_add_event(q->store, job->seq, q->today, event, data);
+    queue_changed(q, job->seq);
+}
+
+void job_submit(struct queue *q, struct job *job)
+{
+    job->state = JOB_QUEUED;
+    job->created = q->today;
+    job->deadline = q->now + job->budget.queue_ms;
+    store_add(q->store, job);
+    store_add_event(q->store, job->seq, q->today, "queued", NULL);
+    queue_changed(q, WATCH_WORK);
+}
+
+void job_lease(struct queue *q, struct job *job, const struct worker *worker, const char *token)
+{
+    job->state = JOB_COMPILING;
+    job->lease = token;
+    job->worker = worker->name;
+    job->local = worker->local;
+    job->executor = worker->executor;
+    job->attempts++;
+    job->deadline = q->now + LEASE_MS;
+    if (!job->started)
+        job->started = q->today;
+    save(q, job, "leased",
+         text(q, "{\"worker\":\"%s\",\"executor\":\"%s\",\"attempt\":%lld}", worker->name, worker->executor,
+              (long long)job->attempts));
+}
+
+void job_heard(struct queue *q, struct job *job)
+{
+    if (job->deadline - q->now > LEASE_MS / 2) /* most heartbeats write nothing */
+        return;
+    job->deadline = q->now + LEASE_MS;
+    store_save(q->store, job);
+}
+
+void job_note(struct queue *q, struct job *job, const char *type, const char *data)
+{
+    job->deadline = q->now + LEASE_MS;
+    if (strcmp(type, "partial") == 0) {
+        job->partial = data;
+        store_save(q->store, job);
+    } else {
+        save(q, job, type, data);
+    }
+}
+
+void job_enter(struct queue *q, struct job *job, enum job_state state, const char *data)
+{
+    job->state = state;
+    job->deadline = q->now + LEASE_MS;
+    save(q, job, job_state_name(state), data);
+}
+
+void job_end(struct queue *q, struct job *job, enum job_state state, const char *data)
+{
+    job->state = state;
+    job->finished = q->today;
+    job->deadline = 0;
+    if (state == JOB_FAILED)
+        job->failure = data;
+    save(q, job, job_state_name(state), data);
+}
+
+void job_cancel(struct queue *q, struct job *job)
+{
+    if (job->state == JOB_QUEUED) {
+        job_end(q, job, JOB_CANCELLED, NULL);
+    } else if (!job->cancel) {
+        job->cancel = true;
+        save(q, job, "cancelling", NULL);
+    }
+}
+
+static void requeue(struct queue *q, struct job *job, const char *why)
+{
+    job->state = JOB_QUEUED;
+    job->lease = NULL;
+    job->deadline = q->now + job->budget.queue_ms;
+    save(q, job, "queued", text(q, "{\"reason\":\"%s\"}", why));
+    queue_changed(q, WATCH_WORK);
+}
+
+void job_release(struct queue *q, struct job *job)
+{
+    if (job->cancel) {
+        job_end(q, job, JOB_CANCELLED, NULL);
+        return;
+    }
+    job->attempts--;
+    requeue(q, job, "its worker ends");
+}
+
+static void fail_lost(struct queue *q, struct job *job, const char *why)
+{
+    static const char format[] =
+        "{\"kind\":\"infra\",\"message\":\"%s, for the second time: the job was started %lld "
+        "times and never came to an end\"}";
+    job_end(q, job, JOB_FAILED, text(q, format, why, (long long)job->attempts));
+}
+
+void job_lose(struct queue *q, struct job *job, const char *why)
+{
+    job->lease = NULL; /* what that worker may still send is refused */
+    if (job->cancel)
+        job_end(q, job, JOB_CANCELLED, NULL);
+    else if (job->attempts < MAX_ATTEMPTS)
+        requeue(q, job, why);
+    else
+        fail_lost(q, job, why);
+}
+
+static void fail_waiting(struct queue *q, struct job *job)
+{
+    static const char format[] =
+        "{\"kind\":\"timeout_queue\",\"message\":\"no worker%s%s was free within the %lld ms "
+        "that the job may wait\"}";
+    const bool any = strcmp(job->wants, "any") == 0;
+    job_end(q, job, JOB_FAILED,
+            text(q, format, any ? "" : " with the executor ", any ? "" : job->wants,
+                 (long long)job->budget.queue_ms));
+}
+
+static void overdue(struct queue *q, struct job *job)
+{
+    const int seconds = LEASE_MS / 1000;
+    if (job_state_leased(job->state))
+        job_lose(q, job, text(q, "nothing was heard of the worker %s for %d s", job->worker, seconds));
+    else
+        fail_waiting(q, job);
+}
+
+void jobs_sweep(struct queue *q)
+{
+    struct job job = {0};
+    while (la_arena_reset(q->scratch), store_find_overdue(q->store, q->scratch, q->now, &job))
+        overdue(q, &job);
+}
+
+void jobs_recover(struct queue *q)
+{
+    struct job job = {0};
+    while (la_arena_reset(q->scratch), store_find_leased(q->store, q->scratch, job.seq, &job)) {
+        if (job.local) /* it died with its daemon */
+            job_lose(q, &job, "the daemon ended while it ran");
+        else
+            job_enter(q, &job, job.state, "{\"reason\":\"the daemon was restarted\"}");
+    }
+    store_restart_waiting(q->store, q->now);
+}

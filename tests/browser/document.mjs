@@ -1,0 +1,192 @@
+/* document.mjs: the URL is the document; what leaves the page; the examples. */
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { api, eventually, hashOf, reads, results, showsOffsets, table, test, URL_BASE } from './harness.mjs';
+
+const BLOCKED = 'blocked_product((2,3):(3,1), (2,2):(1,2))';
+const hash = (page) => page.evaluate(() => location.hash.slice(1));
+
+test('the URL holds the whole document, there and back', async ({ open }) => {
+    const first = await open(hashOf({ e: '4:1' }));
+    await first.fill('#expr-A', 'auto a = (2,3):(3,1); // "µ" & 100%\nlogical_product(a, (2,2))');
+    await first.click('#add');
+    await first.fill('#expr-B', BLOCKED);
+    await first.selectOption('select[name=labels]', 'coord');
+    await first.selectOption('select[name=colors]', 'div');
+    await first.fill('input[name=n]', '6');
+    await first.selectOption('select[name=bytes]', '2');
+    await first.selectOption('select[name=link]', 'offset');
+    await first.selectOption('#integers', 'static');
+    await first.getByRole('button', { name: 'Table' }).click();
+    const text = await eventually(
+        () => hash(first),
+        (now) => {
+            for (const part of [
+                'labels=coord',
+                'colors=div',
+                'n=6',
+                'bytes=2',
+                'link=offset',
+                'integers=static',
+                'table=1',
+            ])
+                assert.ok(now.includes(part), `${part} in ${now}`);
+            return now;
+        },
+    );
+    const second = await open(text);
+    assert.equal(await second.inputValue('#expr-A'), await first.inputValue('#expr-A'));
+    assert.equal(await second.inputValue('#expr-B'), BLOCKED);
+    for (const name of ['labels', 'colors', 'bytes', 'link'])
+        assert.equal(
+            await second.inputValue(`select[name=${name}]`),
+            await first.inputValue(`select[name=${name}]`),
+        );
+    assert.equal(await second.inputValue('input[name=n]'), '6');
+    await second.waitForTimeout(400);
+    assert.equal(await hash(second), text);
+});
+
+test('a hash by another hand is taken as far as it makes sense', async ({ open }) => {
+    const page = await open('e=6:1&labels=nonsense&n=-3&at=1e9&colors=__proto__&constructor=1&integers=cute');
+    await results(page, '6:1');
+    assert.equal(await page.inputValue('select[name=labels]'), 'offset');
+    assert.equal(await page.inputValue('select[name=colors]'), 'offset');
+    assert.equal(await page.inputValue('#integers'), 'cute');
+});
+
+test('back and forward walk through examples', async ({ open }) => {
+    const page = await open(hashOf({ e: '4:1' }));
+    await results(page, '4:1');
+    await page.click('#open-guide');
+    await page.getByRole('button', { name: 'Blocks interleave' }).click();
+    await results(page, '((2,2),(2,3)):((6,3),(12,1))');
+    await page.getByRole('button', { name: 'Next example' }).click();
+    await eventually(
+        () => page.locator('.pane').count(),
+        (n) => assert.equal(n, 2),
+    );
+    await page.goBack();
+    await eventually(
+        () => page.locator('.pane').count(),
+        (n) => assert.equal(n, 1),
+    );
+    await results(page, '((2,2),(2,3)):((6,3),(12,1))');
+    await page.goBack();
+    await results(page, '4:1');
+    await page.goForward();
+    await results(page, '((2,2),(2,3)):((6,3),(12,1))');
+});
+
+test('a pinned cell is part of the link', async ({ open }) => {
+    const page = await open(hashOf({ e: BLOCKED, at: 9 }));
+    await showsOffsets(page, await table(BLOCKED));
+    await reads(page, /index 9 offset 5/);
+});
+
+test('no example of the articles is refused', async ({ open }) => {
+    const page = await open(hashOf({ e: '4:1' }));
+    await page.click('#open-guide');
+    const examples = page.locator('.guide-list button');
+    const refused = [];
+    for (let i = 0; i < (await examples.count()); i++) {
+        await examples.nth(i).click();
+        const title = await examples.nth(i).textContent();
+        await eventually(
+            () => examples.nth(i).getAttribute('aria-current'),
+            (mark) => assert.equal(mark, 'true', `${title} is marked`),
+        );
+        await eventually(
+            () => page.locator('.pane.busy').count(),
+            (busy) => assert.equal(busy, 0),
+        );
+        if (await page.locator('.pane .problem:visible').count()) refused.push(title);
+    }
+    assert.deepEqual(refused, []);
+    assert.ok((await examples.count()) > 40);
+});
+
+async function share(page, item) {
+    await page.getByRole('button', { name: 'Share' }).click();
+    await page.getByRole('menuitem', { name: item }).click();
+}
+
+test('share: the curl line gives what the page shows', async ({ open }) => {
+    const expr = "auto a = (2,3):(3,1); // it's a block\nblocked_product(a, (2,2):(1,2))";
+    const page = await open(hashOf({ e: expr }));
+    await results(page, '((2,2),(3,2)):((3,6),(1,12))');
+    await share(page, 'Copy as curl');
+    const line = await eventually(
+        () => page.evaluate(() => navigator.clipboard.readText()),
+        (text) => {
+            assert.match(text, /^curl /);
+            return text;
+        },
+    );
+    const answer = JSON.parse(execFileSync('sh', ['-c', `${line} -s`], { encoding: 'utf8' }));
+    assert.equal(answer.cute, await page.locator('.line.cute output').textContent());
+});
+
+test('share: the link opens the same page', async ({ open }) => {
+    const page = await open(hashOf({ e: BLOCKED, colors: 'div', n: 6 }));
+    await results(page, '((2,2),(3,2)):((3,6),(1,12))');
+    await share(page, 'Copy link');
+    const link = await eventually(
+        () => page.evaluate(() => navigator.clipboard.readText()),
+        (text) => {
+            assert.ok(text.startsWith(URL_BASE), text);
+            return text;
+        },
+    );
+    const other = await open(link.split('#')[1]);
+    await showsOffsets(other, await table(BLOCKED));
+    assert.equal(await other.inputValue('input[name=n]'), '6');
+});
+
+for (const [item, name, magic] of [
+    ['Save SVG', 'layout.svg', '<svg'],
+    ['Save PNG', 'layout.png', 'PNG'],
+]) {
+    test(`share: ${item}`, async ({ open }) => {
+        const page = await open(hashOf({ e: BLOCKED }));
+        await showsOffsets(page, await table(BLOCKED));
+        const [saved] = await Promise.all([page.waitForEvent('download'), share(page, item)]);
+        assert.equal(saved.suggestedFilename(), name);
+        assert.ok((await readFile(await saved.path(), 'latin1')).slice(0, 400).includes(magic));
+    });
+}
+
+test('copy buttons copy text and CuTe spelling', async ({ open }) => {
+    const page = await open(hashOf({ e: BLOCKED }));
+    const answer = await api('/eval', { expr: BLOCKED });
+    await results(page, answer.text);
+    for (const [label, text] of [
+        ['Copy as layout', answer.text],
+        ['Copy as CuTe', answer.cute],
+    ]) {
+        await page.getByRole('button', { name: label }).click();
+        await eventually(
+            () => page.evaluate(() => navigator.clipboard.readText()),
+            (now) => assert.equal(now, text),
+        );
+    }
+});
+
+test('share: the C++ makes the same layout', async ({ open }) => {
+    for (const expr of [BLOCKED, 'composition(Swizzle<2,1,3>{}, (_8,8):(8,_1))']) {
+        const page = await open(hashOf({ e: expr }));
+        const { cute, text } = await api('/eval', { expr });
+        await results(page, text);
+        await share(page, 'Copy as C++');
+        const code = await eventually(
+            () => page.evaluate(() => navigator.clipboard.readText()),
+            (now) => {
+                assert.match(now, /make_shape\(/);
+                return now;
+            },
+        );
+        assert.equal((await api('/eval', { expr: code, integers: 'cute' })).cute, cute);
+        await page.evaluate(() => navigator.clipboard.writeText(''));
+    }
+});

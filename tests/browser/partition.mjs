@@ -1,0 +1,156 @@
+/* partition.mjs: a partition is pictured, sent, verified, refused. */
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { api, cellsOf, eventually, figure, hashOf, reads, table, test } from './harness.mjs';
+
+const SMALL = {
+    view: 'partition',
+    thr: '(4,2):(2,1)',
+    val: '(1,4):(0,1)',
+    src: '(64,64):(64,1)',
+    dst: '(64,64):(64,1)',
+    atom: 'UniversalCopy<uint64_t>',
+};
+
+test('the tile shows thread and value of every place', async ({ open }) => {
+    const page = await open(hashOf(SMALL));
+    const grid = await table('raked_product((4,2):(2,1), (1,4):(0,1))');
+    const expected = grid.offsets.flatMap((code) => [`T${code % 8}`, `V${Math.floor(code / 8)}`]);
+    await eventually(
+        () => cellsOf(page, grid, 0, 2),
+        (cells) =>
+            assert.deepEqual(
+                cells.map(({ text }) => text),
+                expected,
+            ),
+    );
+    assert.match(
+        await figure(page).locator('.figure-title').innerText(),
+        /8 threads × 4 values\s+tile 4 × 8/,
+    );
+    await figure(page).locator('.grid canvas').nth(1).focus();
+    for (const key of ['ArrowDown', 'ArrowDown', 'ArrowRight', 'ArrowRight']) await page.keyboard.press(key);
+    await reads(page, /^thread 2 value 2 holds \(1,2\) of the tile/);
+});
+
+test('a copy runs and is verified, in two clicks from the opening', async ({ open }) => {
+    const page = await open();
+    await page.getByRole('tab', { name: 'Partition' }).click();
+    await page.getByRole('button', { name: 'Run on the card' }).click();
+    await eventually(
+        () => page.locator('.job').innerText(),
+        (text) => assert.match(text, /done[^]*Verified/),
+    );
+    assert.match(await page.locator('.job').innerText(), /cpu/i);
+    const { devices } = await api('/devices');
+    assert.ok(devices.length > 0);
+    assert.match(await page.locator('.devices').innerText(), /CPU/);
+});
+
+test('a refusal stands under the field that is at fault', async ({ open }) => {
+    const page = await open(
+        hashOf({ ...SMALL, atom: 'UniversalCopy<uint128_t>', type: 'half_t', src: '(64,64):(1,64)' }),
+    );
+    await page.getByRole('button', { name: 'Run on the card' }).click();
+    await eventually(
+        () => page.locator('.job').innerText(),
+        (text) => assert.match(text, /refused|failed/),
+    );
+    const problem = await api('/jobs', {
+        kind: 'copy',
+        type: 'half_t',
+        atom: 'UniversalCopy<uint128_t>',
+        thr: SMALL.thr,
+        val: SMALL.val,
+        src: '(64,64):(1,64)',
+        dst: SMALL.dst,
+    });
+    const shown = page.locator(`#copy-${problem.in}-error`);
+    assert.equal(await shown.innerText(), problem.detail);
+    await page.fill('#copy-thr', '(4,2):(2,');
+    await eventually(
+        () => page.locator('#copy-thr-error').innerText(),
+        (text) => assert.ok(text.length > 10),
+    );
+    assert.equal(await page.getAttribute('#copy-thr', 'aria-invalid'), 'true');
+});
+
+/* What a card answers, so that its times are shown where there is no card. */
+const MEASURED = {
+    verified: true,
+    executor: 'gpu',
+    device: { executor: 'gpu', name: 'Card of a test' },
+    checked: { elements: 4096 },
+    unit: 'us',
+    samples: [17, 16.5, 16.4, 16.5, 16.9],
+    median: 16.5,
+    p95: 17,
+    stable: true,
+    gbps: 3000,
+    ceiling: { memcpy_gbps: 4000, vector_copy_gbps: 3900 },
+};
+
+test('speed stands as a bar against the ceiling, samples as a plot', async ({ open }) => {
+    const page = await open(hashOf(SMALL));
+    const job = { id: '0123456789', state: 'done', result: MEASURED, links: { self: '/jobs/0123456789' } };
+    await page.route('**/jobs', (route) => route.fulfill({ status: 200, json: job }));
+    await page.getByRole('button', { name: 'Run on the card' }).click();
+    await eventually(
+        () => page.locator('.job').innerText(),
+        (text) =>
+            assert.match(text, /Verified[^]*Card of a test[^]*3,000 GB\/s[^]*75\.0 % of the card’s memcpy/),
+    );
+    assert.equal(await page.locator('.bar-svg .part').getAttribute('width'), '75');
+    assert.equal(await page.locator('.plot circle').count(), MEASURED.samples.length);
+    assert.match(await page.locator('.plot').getAttribute('aria-label'), /^5 samples, 16\.4 to 17 µs$/);
+});
+
+test('every state of a job is shown as it comes', async ({ open }) => {
+    const page = await open(hashOf(SMALL));
+    const states = ['queued', 'compiling', 'running'];
+    const answer = (state) => ({ id: '0123456789', state, ...(state === 'queued' ? { position: 3 } : {}) });
+    await page.route('**/jobs', (route) =>
+        route.fulfill({ status: 202, headers: { Location: '/jobs/0123456789' }, json: answer('queued') }),
+    );
+    let release;
+    await page.route('**/jobs/0123456789', async (route) => {
+        await new Promise((done) => (release = done));
+        states.shift();
+        const failure = { kind: 'kernel_fault', message: 'an illegal address, thread 7' };
+        await route.fulfill({ json: states.length ? answer(states[0]) : { ...answer('failed'), failure } });
+    });
+    await page.getByRole('button', { name: 'Run on the card' }).click();
+    for (const [state, more] of [
+        ['queued', /number 3 in the queue/],
+        ['compiling', /./],
+        ['running', /./],
+    ]) {
+        await eventually(
+            () => page.locator('.job').innerText(),
+            (text) => assert.ok(text.startsWith(state) && more.test(text), text),
+        );
+        await eventually(() => release, assert.ok);
+        release();
+        release = null;
+    }
+    await eventually(
+        () => page.locator('.job').innerText(),
+        (text) => assert.match(text, /^failed[^]*kernel fault[^]*thread 7/),
+    );
+});
+
+test('share: the curl line of a partition runs it', async ({ open }) => {
+    const page = await open(hashOf(SMALL));
+    await page.getByRole('button', { name: 'Share' }).click();
+    await page.getByRole('menuitem', { name: 'Copy as curl' }).click();
+    const line = await eventually(
+        () => page.evaluate(() => navigator.clipboard.readText()),
+        (text) => {
+            assert.match(text, /^curl .*jobs/);
+            return text;
+        },
+    );
+    const job = JSON.parse(execFileSync('sh', ['-c', `${line} -s`], { encoding: 'utf8' }));
+    assert.equal(job.result.verified, true);
+    assert.equal(job.spec.thr, SMALL.thr);
+});

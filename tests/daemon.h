@@ -1,0 +1,368 @@
+/* daemon.h: a real daemon with real workers, for a test: started on a free port, asked over HTTP, ended or
+ * killed.
+ *
+ * Each test has its own folder and one daemon at most. Everything dies with the test program; the folder
+ * of a test that failed stays, with the logs. */
+#ifndef TEST_DAEMON_H
+#define TEST_DAEMON_H
+
+#include <cjson/cJSON.h>
+#include <curl/curl.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+/* A copy that takes a millisecond on the CPU. */
+#define COPY \
+    "\"kind\":\"copy\",\"type\":\"half_t\",\"atom\":\"UniversalCopy<uint128_t>\",\"thr\":\"(8,4):(4,1)\"," \
+    "\"val\":\"(1,8):(0,1)\",\"src\":\"(16,64):(64,1)\",\"dst\":\"(16,64):(64,1)\""
+
+enum {
+    START_MS = 20 * 1000, /* under a sanitizer, on a busy machine */
+    END_S = 30            /* for a job to end */
+};
+
+/* ---- processes ---------------------------------------------------------------------------------------------- */
+
+static char folder[256];   /* of the test that runs: data, and logs */
+static char program[4096]; /* the folder of the programs under test */
+static char url[128];
+static pid_t daemon_pid, worker_pid;
+
+/* The programs of the build that this test belongs to: build/tests/test_jobs -> build */
+static inline void find_programs(void)
+{
+    const ssize_t len = readlink("/proc/self/exe", program, sizeof program - 1);
+    program[len > 0 ? len : 0] = '\0';
+    for (int i = 0; i < 2; i++)
+        *strrchr(program, '/') = '\0';
+}
+
+static inline int64_t now_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+static inline void pause_ms(int ms)
+{
+    nanosleep(&(struct timespec){.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000L}, NULL);
+}
+
+/* Run a program of the build with its output appended to a file of the folder. SIGXFSZ is ignored, so that
+ * a limit on the size of files is seen as a failing write. */
+static inline pid_t spawn(const char *name, const char *log, char *const *argv)
+{
+    char path[4200], output[512];
+    snprintf(path, sizeof path, "%s/%s", program, name);
+    snprintf(output, sizeof output, "%s/%s", folder, log);
+    const pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (pid > 0)
+        return pid;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    signal(SIGXFSZ, SIG_IGN);
+    const int fd = open(output, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    if (fd < 0 || dup2(fd, STDERR_FILENO) < 0 || dup2(fd, STDOUT_FILENO) < 0)
+        _exit(126);
+    execv(path, argv);
+    _exit(127);
+}
+
+/* The line of the log that says where the daemon answers. */
+static inline bool find_url(void)
+{
+    char path[512], line[512], found[128] = "";
+    snprintf(path, sizeof path, "%s/daemon.log", folder);
+    FILE *f = fopen(path, "r");
+    while (f && !*found && fgets(line, sizeof line, f))
+        if (sscanf(line, "layoutd: listening on %127s", found) != 1)
+            *found = '\0';
+    if (f)
+        fclose(f);
+    if (*found && strcmp(found, url) != 0) /* other threads read it while a daemon comes back where it was */
+        strcpy(url, found);
+    return *found;
+}
+
+static inline void start_daemon(const char *workers, const char *listen)
+{
+    char data[512], log[512];
+    char *argv[] = {"layoutd",   "--listen",      (char *)listen,           "--data", data,
+                    "--workers", (char *)workers, "--allow-planted-faults", NULL};
+    snprintf(data, sizeof data, "%s/data", folder);
+    snprintf(log, sizeof log, "%s/daemon.log", folder);
+    unlink(log);
+    daemon_pid = spawn("layoutd", "daemon.log", argv);
+    const int64_t until = now_ms() + START_MS;
+    while (!find_url() && now_ms() < until)
+        pause_ms(10);
+    assert_true(find_url());
+}
+
+/* End a process of this test, and give its status. */
+static inline int end(pid_t *pid, int signal_number)
+{
+    int status = 0;
+    kill(*pid, signal_number);
+    assert_int_equal(waitpid(*pid, &status, 0), *pid);
+    *pid = 0;
+    return status;
+}
+
+static inline void stop_daemon(void)
+{
+    const int status = end(&daemon_pid, SIGTERM);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+static inline void start_worker(void)
+{
+    char *argv[] = {"layoutd-worker", "--url", url, "--device", "cpu", "--name", "remote", NULL};
+    worker_pid = spawn("layoutd-worker", "worker.log", argv);
+}
+
+/* The child of a process whose command line holds a word; 0 when there is none. */
+static inline pid_t child_of(pid_t parent, const char *word)
+{
+    DIR *proc = opendir("/proc");
+    pid_t found = 0;
+    for (struct dirent *entry; !found && (entry = readdir(proc));) {
+        char path[300], text[512] = "";
+        int ppid = 0;
+        snprintf(path, sizeof path, "/proc/%s/stat", entry->d_name);
+        FILE *f = fopen(path, "r");
+        if (f && fscanf(f, "%*d (%*[^)]) %*c %d", &ppid) != 1)
+            ppid = 0;
+        if (f)
+            fclose(f);
+        if (ppid != parent)
+            continue;
+        snprintf(path, sizeof path, "/proc/%s/cmdline", entry->d_name);
+        if (!(f = fopen(path, "r")))
+            continue;
+        const size_t n = fread(text, 1, sizeof text - 1, f);
+        fclose(f);
+        for (size_t i = 0; i < n; i++)
+            text[i] = text[i] ? text[i] : ' ';
+        if (strstr(text, word))
+            found = (pid_t)strtol(entry->d_name, NULL, 10);
+    }
+    closedir(proc);
+    return found;
+}
+
+static inline void kill_worker(void)
+{
+    const pid_t pid = child_of(daemon_pid, "--device");
+    assert_true(pid > 0);
+    assert_int_equal(kill(pid, SIGKILL), 0);
+}
+
+/* ---- HTTP --------------------------------------------------------------------------------------------------- */
+
+struct answer {
+    long status;
+    cJSON *json;
+    char *text;
+    size_t len;
+};
+
+static inline size_t take(char *data, size_t size, size_t count, void *arg)
+{
+    struct answer *a = arg;
+    a->text = realloc(a->text, a->len + size * count + 1);
+    memcpy(a->text + a->len, data, size * count);
+    a->len += size * count;
+    a->text[a->len] = '\0';
+    return size * count;
+}
+
+/* status 0: no answer, the daemon is away. `header` may be NULL. */
+static inline struct answer request(const char *method, const char *path, const char *body,
+                                    const char *header)
+{
+    struct answer a = {0};
+    char address[512];
+    CURL *curl = curl_easy_init();
+    struct curl_slist *headers = curl_slist_append(NULL, "Content-Type: application/json");
+    if (header)
+        headers = curl_slist_append(headers, header);
+    snprintf(address, sizeof address, "%s%s", url, path);
+    curl_easy_setopt(curl, CURLOPT_URL, address);
+    curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(curl, CURLOPT_TIMEOUT, 60L);
+    curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
+    curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take);
+    curl_easy_setopt(curl, CURLOPT_WRITEDATA, &a);
+    if (body)
+        curl_easy_setopt(curl, CURLOPT_POSTFIELDS, body);
+    curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, method);
+    if (curl_easy_perform(curl) == CURLE_OK)
+        curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &a.status);
+    curl_slist_free_all(headers);
+    curl_easy_cleanup(curl);
+    a.json = a.text ? cJSON_Parse(a.text) : NULL;
+    return a;
+}
+
+static inline void drop(struct answer *a)
+{
+    cJSON_Delete(a->json);
+    free(a->text);
+    *a = (struct answer){0};
+}
+
+/* A member by a path: "result.verified". */
+static inline const cJSON *at(const cJSON *json, const char *path)
+{
+    char name[64];
+    while (json && *path) {
+        const size_t len = strcspn(path, ".");
+        snprintf(name, sizeof name, "%.*s", (int)len, path);
+        json = cJSON_GetObjectItemCaseSensitive(json, name);
+        path += len + (path[len] == '.');
+    }
+    return json;
+}
+
+static inline const char *text_at(const cJSON *json, const char *path)
+{
+    const char *text = cJSON_GetStringValue(at(json, path));
+    return text ? text : "";
+}
+
+struct id {
+    char text[32];
+};
+
+/* Submit a copy with more members; its id, "" when it was refused. Safe in any thread. */
+static inline struct id try_submit(const char *more, const char *header)
+{
+    char body[1024];
+    struct id id = {""};
+    snprintf(body, sizeof body, "{" COPY "%s}", more);
+    struct answer a = request("POST", "/jobs", body, header);
+    if (a.status == 202 || a.status == 200)
+        snprintf(id.text, sizeof id.text, "%s", text_at(a.json, "id"));
+    drop(&a);
+    return id;
+}
+
+static inline struct id submit(const char *more)
+{
+    const struct id id = try_submit(more, NULL);
+    assert_true(*id.text);
+    return id;
+}
+
+static inline struct answer fetch(struct id id, int wait_s)
+{
+    char path[64], header[64];
+    snprintf(path, sizeof path, "/jobs/%s", id.text);
+    snprintf(header, sizeof header, "Prefer: wait=%d", wait_s);
+    return request("GET", path, NULL, header);
+}
+
+/* The job once it has ended: its state, failure kind and attempts must be these. */
+static inline void expect_end(struct id id, const char *state, const char *kind, double attempts)
+{
+    struct answer a = fetch(id, END_S);
+    assert_int_equal(a.status, 200);
+    assert_string_equal(text_at(a.json, "state"), state);
+    assert_string_equal(text_at(a.json, "failure.kind"), kind);
+    assert_true(cJSON_GetNumberValue(at(a.json, "attempts")) == attempts);
+    if (strcmp(state, "done") == 0)
+        assert_true(cJSON_IsTrue(at(a.json, "result.verified")));
+    drop(&a);
+}
+
+static inline void expect_state(struct id id, const char *state)
+{
+    const int64_t until = now_ms() + START_MS;
+    bool reached = false;
+    while (!reached && now_ms() < until) {
+        struct answer a = fetch(id, 0);
+        reached = strcmp(text_at(a.json, "state"), state) == 0;
+        drop(&a);
+        pause_ms(reached ? 0 : 10);
+    }
+    assert_true(reached);
+}
+
+static inline long cancel(struct id id)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/jobs/%s", id.text);
+    struct answer a = request("DELETE", path, NULL, NULL);
+    const long status = a.status;
+    drop(&a);
+    return status;
+}
+
+/* How many events of a type a job has. */
+static inline int count_events(struct id id, const char *type)
+{
+    char path[64];
+    int count = 0;
+    snprintf(path, sizeof path, "/jobs/%s/events", id.text);
+    struct answer a = request("GET", path, NULL, NULL);
+    const cJSON *event;
+    cJSON_ArrayForEach (event, at(a.json, "events")) {
+        count += strcmp(text_at(event, "type"), type) == 0;
+    }
+    drop(&a);
+    return count;
+}
+
+/* ---- each test's folder ------------------------------------------------------------------------------------- */
+
+static inline int make_folder(void **state)
+{
+    (void)state;
+    snprintf(folder, sizeof folder, "/tmp/layoutd-test-XXXXXX");
+    return mkdtemp(folder) ? 0 : -1;
+}
+
+/* After a test that failed its processes may still be there, and its logs stay. */
+static inline int end_all(void **state)
+{
+    char command[300];
+    (void)state;
+    const bool left = daemon_pid || worker_pid;
+    if (daemon_pid)
+        end(&daemon_pid, SIGKILL);
+    if (worker_pid)
+        end(&worker_pid, SIGKILL);
+    if (left) {
+        printf("logs of the test that failed: %s\n", folder);
+        return 0;
+    }
+    snprintf(command, sizeof command, "rm -rf %s", folder);
+    return system(command);
+}
+
+static inline void stop_worker(void)
+{
+    const int status = end(&worker_pid, SIGTERM);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+#endif

@@ -1,0 +1,94 @@
+#!/usr/bin/env bash
+# Everything that needs a GPU, on a machine that has one, in one go: build, verify partitions on the card, start the daemon
+# with its GPU worker, send it jobs, print one table. The last line is "N passed, N failed".
+#
+#   tests/gpu.sh            what must hold
+#   tests/gpu.sh --tune     also the 2 GiB copy under other choices of unroll, cache and grid
+#   tests/gpu.sh --memcheck also compute-sanitizer's memcheck over the random partitions
+#
+# The machine needs gcc, make and python3; CUDA's toolkit and driver. What else the build needs is taken from the .deb files
+# in $DEBS (default .debs, see tests/debs.sh), unpacked into build/debs, where the machine lacks it. Full answers go to
+# $OUT (default build/gpu-out).
+set -eu
+cd "$(dirname "$0")/.."
+
+DEBS=${DEBS:-.debs}
+OUT=${OUT:-build/gpu-out}
+prefix=$PWD/build/debs
+build=build/gpu-box
+memcheck="" tune=""
+for flag in "$@"; do
+    case "$flag" in
+        --tune) tune=--tune ;;
+        --memcheck) memcheck=yes ;;
+        *) echo "gpu.sh: unknown flag $flag" >&2; exit 2 ;;
+    esac
+done
+mkdir -p "$OUT"
+export LAYOUTD_CACHE=$PWD/$build/cache # cold at first: the build folder's own
+
+have_libraries() {
+    command -v pkg-config >/dev/null 2>&1 && pkg-config --exists libmicrohttpd libcjson sqlite3 libcurl zlib &&
+        echo '#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>' | gcc -fsyntax-only -xc - 2>/dev/null
+}
+
+# Unpacked packages are found by the compiler, the linker and, by a path in the programs, the loader.
+compiler=gcc
+if ! have_libraries; then
+    ls "$DEBS"/*.deb >/dev/null
+    mkdir -p "$prefix"
+    for deb in "$DEBS"/*.deb; do dpkg -x "$deb" "$prefix"; done
+    libraries=$prefix/usr/lib/x86_64-linux-gnu
+    sed -i '/^Requires\.private/d' "$libraries"/pkgconfig/*.pc # only static linking needs those
+    export PKG_CONFIG_PATH=$libraries/pkgconfig:$prefix/usr/share/pkgconfig
+    export C_INCLUDE_PATH=$prefix/usr/include:$prefix/usr/include/x86_64-linux-gnu LIBRARY_PATH=$libraries
+    mkdir -p "$prefix/bin"
+    printf '#!/bin/sh\nLD_LIBRARY_PATH=%s exec %s/usr/bin/pkgconf "$@"\n' "$libraries" "$prefix" >"$prefix/bin/pkg-config"
+    chmod +x "$prefix/bin/pkg-config"
+    export PATH=$prefix/bin:$PATH
+    compiler="gcc -Wl,-rpath,$libraries,-rpath-link,$libraries,--disable-new-dtags"
+fi
+
+make -s -j"$(nproc)" CONFIG=gpu-box CC="$compiler" all "$build/tests/test_gpu_executor" >"$OUT/build.log" 2>&1 ||
+    { tail -n 40 "$OUT/build.log"; echo "0 passed, 1 failed"; exit 1; }
+
+echo "== partitions on the card, through the executor"
+executor=0
+LAYOUTD_TEST_EXECUTOR=gpu:0 timeout 200 "$build/tests/test_gpu_executor" >"$OUT/executor.log" 2>&1 || executor=1
+grep -a -A4 -E '^ERROR|is not verified|FAILED' "$OUT/executor.log" | cut -c1-600 | head -n 40 || true
+tail -n 1 "$OUT/executor.log"
+
+"$build/tests/test_gpu_executor" --specs >"$OUT/specs.jsonl"
+sanitized=0
+if [ -n "$memcheck" ]; then
+    echo "== compute-sanitizer memcheck"
+    sed 's/.*/{"job":"1","spec":&,"budget":{"run_ms":1}}/' "$OUT/specs.jsonl" | head -n 40 |
+        timeout 300 compute-sanitizer --tool memcheck --error-exitcode 9 "$build/layoutd-worker" executor gpu:0 \
+            >"$OUT/memcheck.jsonl" 2>"$OUT/memcheck.log" || sanitized=1
+    grep -a 'ERROR SUMMARY' "$OUT/memcheck.jsonl" "$OUT/memcheck.log" | head -n 2 || true
+    echo "$(grep -ac '"verified":true' "$OUT/memcheck.jsonl") verified under it"
+fi
+
+echo "== the daemon"
+data=$(mktemp -d)
+"$build/layoutd" --listen 127.0.0.1:0 --data "$data" --workers auto --allow-planted-faults 2>"$OUT/daemon.log" &
+daemon=$!
+trap 'kill $daemon 2>/dev/null || true; wait $daemon 2>/dev/null || true; rm -rf "$data"' EXIT
+url=""
+for _ in $(seq 100); do
+    url=$(sed -n 's/.*listening on \(http[^ ]*\).*/\1/p' "$OUT/daemon.log" | head -n 1)
+    [ -z "$url" ] || break
+    sleep 0.1
+done
+[ -n "$url" ] || { cat "$OUT/daemon.log"; echo "0 passed, 1 failed"; exit 1; }
+
+status=0
+timeout 500 python3 tests/gpu_jobs.py "$url" "$OUT/specs.jsonl" "$OUT/answers.jsonl" $tune | tee "$OUT/table.txt" || status=1
+last=$(tail -n 1 "$OUT/table.txt")
+[[ $last =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed$ ]] || { tail -n 20 "$OUT/daemon.log"; echo "0 passed, 1 failed"; exit 1; }
+echo "$((BASH_REMATCH[1] + 2 - executor - sanitized)) passed, $((BASH_REMATCH[2] + executor + sanitized)) failed"
+[ $((status + executor + sanitized)) = 0 ]

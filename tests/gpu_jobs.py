@@ -1,0 +1,166 @@
+#!/usr/bin/env python3
+"""Send jobs to a daemon and print one table of what came back; tests/gpu.sh calls it.
+
+    gpu_jobs.py URL SPECS [OUT] [--tune]
+
+SPECS is a file with a copy spec a line, all of which must be verified. OUT receives every answer in full. --tune adds a
+table of the 2 GiB copy under other choices of unroll, cache and grid. The last line is "N passed, N failed".
+"""
+import json
+import sys
+import time
+import urllib.error
+import urllib.request
+
+WAIT_S = 60
+GIB2 = "(32768,32768):(32768,1)"  # 2 GiB of half_t
+COLUMNS = "(32768,16384):(1,32768)"  # 2 GiB of float
+SQUARE = "(4096,4096):(4096,1)"
+
+
+def copy(type_, bits, thr, val, src, dst, **more):
+    return dict(kind="copy", type=type_, atom=f"UniversalCopy<uint{bits}_t>", thr=thr, val=val, src=src, dst=dst, **more)
+
+
+FIRST = copy("half_t", 128, "(32,8):(8,1)", "(1,8):(0,1)", SQUARE, SQUARE)
+GOOD = [
+    ("4096^2 half_t, 128 bit", FIRST),
+    ("4096^2 transposing, 16 bit", copy("half_t", 16, "(32,8):(8,1)", "(1,8):(0,1)", SQUARE, "(4096,4096):(1,4096)")),
+    ("2 GiB half_t rows, 128 bit", copy("half_t", 128, "(32,8):(8,1)", "(1,8):(0,1)", GIB2, GIB2)),
+    ("2 GiB half_t rows, 64 bit", copy("half_t", 64, "(16,16):(16,1)", "(1,4):(0,1)", GIB2, GIB2)),
+    ("2 GiB half_t rows, 32 bit", copy("half_t", 32, "(8,32):(32,1)", "(1,2):(0,1)", GIB2, GIB2)),
+    ("2 GiB half_t rows, 16 bit", copy("half_t", 16, "(8,32):(32,1)", "(1,1):(0,0)", GIB2, GIB2)),
+    ("2 GiB float columns, 128 bit", copy("float", 128, "(32,8):(1,32)", "(4,1):(1,0)", COLUMNS, COLUMNS)),
+    ("odd shape, 128 bit", copy("half_t", 128, "(32,8):(8,1)", "(1,8):(0,1)", "(16383,16381):(16384,1)",
+                                "(16383,16381):(16384,1)")),
+    ("broadcast rows, 128 bit", copy("float", 128, "(8,32):(32,1)", "(1,4):(0,1)", "(16384,16384):(0,1)",
+                                     "(16384,16384):(16384,1)")),
+]
+WRONG = [
+    ("val across rows, 128 bit", copy("half_t", 128, "(32,8):(8,1)", "(8,1):(1,0)", SQUARE, SQUARE), "4096"),
+    ("transposing, 128 bit", copy("half_t", 128, "(32,8):(8,1)", "(1,8):(0,1)", SQUARE, "(4096,4096):(1,4096)"), "4096"),
+    ("odd row stride", copy("half_t", 128, "(32,8):(8,1)", "(1,8):(0,1)", "(64,64):(66,1)", "(64,64):(64,1)"), "66"),
+    ("too few values", copy("half_t", 128, "(32,8):(8,1)", "(1,4):(0,1)", SQUARE, SQUARE), "4 values"),
+]
+SMALL = copy("float", 128, "(8,8):(8,1)", "(1,4):(0,1)", "(512,512):(512,1)", "(512,512):(512,1)")
+FAULTS = [("illegal_address", "kernel_fault"), ("trap", "kernel_fault"), ("segfault", "kernel_fault"),
+          ("hang", "timeout_run")]
+
+
+class Session:
+    def __init__(self, url, out):
+        self.url, self.out, self.passed, self.failed = url, out, 0, 0
+
+    def request(self, method, path, body=None):
+        data = json.dumps(body).encode() if body is not None else None
+        request = urllib.request.Request(self.url + path, data, {"Prefer": f"wait={WAIT_S}",
+                                                                 "Content-Type": "application/json"}, method=method)
+        try:
+            with urllib.request.urlopen(request, timeout=WAIT_S + 30) as answer:
+                return answer.status, json.load(answer)
+        except urllib.error.HTTPError as error:
+            return error.code, json.loads(error.read() or b"{}")
+
+    def run(self, spec):
+        """The job at its end, or the refusal; and the seconds that it took."""
+        start = time.monotonic()
+        status, job = self.request("POST", "/jobs", {**spec, "fresh": True})
+        while status in (200, 202) and job.get("state") in ("queued", "compiling", "running"):
+            status, job = self.request("GET", f"/jobs/{job['id']}")
+        seconds = time.monotonic() - start
+        if self.out:
+            self.out.write(json.dumps({"spec": spec, "status": status, "answer": job}) + "\n")
+        return status, job, seconds
+
+    def verdict(self, good):
+        self.passed, self.failed = self.passed + bool(good), self.failed + (not good)
+        return "ok    " if good else "FAILED"
+
+    def good(self, name, spec, show=True):
+        _, job, seconds = self.run(spec)
+        result = job.get("result") or {}
+        verdict = self.verdict(result.get("verified") is True and not result.get("implausible"))
+        if show or verdict == "FAILED":
+            ceiling = result.get("ceiling", {})
+            print(f"{verdict} {name:30s} {'verified' if result.get('verified') else 'NOT VERIFIED':12s}"
+                  f" {result.get('gbps', 0):7.0f} {ceiling.get('memcpy_gbps', 0):7.0f}"
+                  f" {ceiling.get('vector_copy_gbps', 0):7.0f} {result.get('fraction', 0):6.3f}"
+                  f" {result.get('median', 0):9.1f} {len(result.get('samples', [])):4d}"
+                  f" {'yes' if result.get('stable') else 'no':6s} {result.get('registers', 0):4d}"
+                  f" {result.get('occupancy', {}).get('fraction', 0):5.2f} {seconds * 1e3:7.0f}")
+        if verdict == "FAILED":
+            print("      ", json.dumps(job.get("failure") or result.get("mismatch") or job.get("detail") or job)[:600])
+        return result
+
+    def wrong(self, name, spec, says):
+        status, job, _ = self.run(spec)
+        detail = job.get("detail") or (job.get("failure") or {}).get("message", "")
+        kind = job.get("code") or (job.get("failure") or {}).get("kind")
+        print(f"{self.verdict(kind == 'user_error' and says in detail)} {name:30s} {status} {kind}: {detail}")
+
+    def fault(self, plant, kind):
+        _, job, seconds = self.run({**SMALL, "plant": plant, "budget": {"run_ms": 2000}})
+        failure = job.get("failure") or {}
+        _, after, again = self.run(SMALL)
+        well = (after.get("result") or {}).get("verified") is True
+        print(f"{self.verdict(failure.get('kind') == kind and well)} planted {plant:22s} {failure.get('kind')} after"
+              f" {seconds:.2f} s: {failure.get('message', '')[:90]}; next job {'verified' if well else 'FAILED'}"
+              f" after {again:.2f} s")
+
+
+HEADER = (f"       {'':30s} {'':12s} {'GB/s':>7s} {'memcpy':>7s} {'vector':>7s} {'of it':>6s} {'median us':>9s} {'n':>4s}"
+          f" stable {'regs':>4s} {'occ':>5s} {'POST ms':>7s}")
+
+
+def tune(session):
+    base = copy("half_t", 128, "(32,8):(8,1)", "(1,8):(0,1)", GIB2, GIB2)
+    print("\n2 GiB half_t rows, 128 bit, under other choices\n" + HEADER)
+    for thr, val in (("(32,8):(8,1)", "(1,8):(0,1)"), ("(1,256):(0,1)", "(1,8):(0,1)"), ("(4,32):(32,1)", "(1,8):(0,1)")):
+        for unroll in (1, 2, 4, 8):
+            for cache in ("streaming", "default"):
+                session.good(f"{thr} u{unroll} {cache}", {**base, "thr": thr, "val": val, "unroll": unroll, "cache": cache})
+    for grid in (132, 132 * 4, 132 * 8, 132 * 16):
+        session.good(f"persistent, grid {grid}", {**base, "unroll": 4, "grid": grid})
+
+
+def latency(session):
+    """From POST to a verified, timed result: a partition never seen before, and again."""
+    for name, sizes in (("new", range(1000, 1020)), ("again", range(1000, 1020))):
+        times, timed = [], []
+        for n in sizes:
+            spec = {**SMALL, "src": f"({n},512):(512,1)", "dst": f"({n},512):(512,1)"}
+            _, job, seconds = session.run(spec)
+            timings = (job.get("result") or {}).get("timings_ms", {})
+            times.append(seconds * 1e3)
+            timed.append(timings.get("time", 0))
+        times.sort(), timed.sort()
+        print(f"POST to result, {name:5s}: p50 of {len(times)} {times[len(times) // 2]:.0f} ms, of which timing"
+              f" {timed[len(timed) // 2]:.0f} ms; the last one's parts: {json.dumps(timings)}")
+
+
+def main():
+    args = [a for a in sys.argv[1:] if not a.startswith("--")]
+    session = Session(args[0].rstrip("/"), open(args[2], "w") if len(args) > 2 else None)
+    _, devices = session.request("GET", "/devices")
+    print(json.dumps(devices)[:1000])
+    print(HEADER)
+    for name, spec in GOOD:
+        session.good(name, spec)
+    for name, spec, says in WRONG:
+        session.wrong(name, spec, says)
+    for plant, kind in FAULTS:
+        session.fault(plant, kind)
+    specs = [json.loads(line) for line in open(args[1]) if line.strip()]
+    before = session.passed
+    for i, spec in enumerate(specs):
+        session.good(f"spec {i}", spec, show=False)
+    print(f"{session.passed - before} of {len(specs)} further partitions verified")
+    latency(session)
+    if "--tune" in sys.argv:
+        tune(session)
+    print(f"{session.passed} passed, {session.failed} failed")
+    return session.failed != 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,85 @@
+/* gpu_test.h: what the tests of gpu share: the list of specs, plans made from text, and a growing list of
+ * cmocka tests.
+ *
+ * A test program of gpu takes a seed, for other random specs than the usual ones. */
+#ifndef GPU_TEST_H
+#define GPU_TEST_H
+
+#include "gpu.h"
+#include "gpu_specs.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { RANDOM_SPECS = 60, SPECS = GOOD_SPECS + RANDOM_SPECS, ARENA = 64 << 20, MAX_TESTS = 400 };
+
+/* The hand-picked specs, then the random ones. */
+static const char *specs[SPECS];
+
+static inline void draw_specs(int argc, char **argv)
+{
+    static char random_text[RANDOM_SPECS][800];
+    uint64_t state = argc > 1 ? strtoull(argv[1], NULL, 10) : 1;
+    for (int i = 0; i < RANDOM_SPECS; i++)
+        draw_spec(&state, random_text[i], sizeof random_text[i]);
+    for (int i = 0; i < SPECS; i++)
+        specs[i] = i < GOOD_SPECS ? good_specs[i] : random_text[i - GOOD_SPECS];
+}
+
+struct planned {
+    struct la_ctx cx;
+    struct gpu_plan *plan;
+    const char *field;
+    cJSON *json;
+};
+
+static inline bool plan_open(struct planned *p, const char *text)
+{
+    *p = (struct planned){.cx = {.arena = la_arena_new(ARENA)}, .json = cJSON_Parse(text)};
+    if (!p->json)
+        fail_msg("not JSON: %s", text);
+    return gpu_plan_make(&p->cx, p->json, &p->plan, &p->field);
+}
+
+static inline void plan_close(struct planned *p)
+{
+    cJSON_Delete(p->json);
+    la_arena_free(p->cx.arena);
+}
+
+/* ---- tests, each named after its spec ---- */
+
+struct list {
+    struct CMUnitTest tests[MAX_TESTS];
+    size_t count, total;
+    int failed;
+};
+
+static inline void add(struct list *list, const char *name, CMUnitTestFunction run, const void *state)
+{
+    assert_true(list->count < MAX_TESTS);
+    list->tests[list->count++] = (struct CMUnitTest){
+        .name = name, .test_func = run, .initial_state = (void *)(uintptr_t)state};
+}
+
+static inline void run_group(const char *name, struct list *list, CMFixtureFunction start,
+                             CMFixtureFunction end)
+{
+    list->total += list->count;
+    list->failed += _cmocka_run_group_tests(name, list->tests, list->count, start, end);
+    list->count = 0;
+}
+
+/* The last line, and the exit status. */
+static inline int report(const struct list *list)
+{
+    printf("%zu passed, %d failed\n", list->total - (size_t)list->failed, list->failed);
+    return list->failed != 0;
+}
+
+#endif

@@ -1,0 +1,251 @@
+/* test_gpu_cuda.c: the generated CUDA, without a GPU: compiled by NVRTC for three architectures, and compiled
+ * as C++ and run thread by thread, so that what a kernel does is known before a card sees it. */
+#include "gpu_test.h"
+#include "kernels.h"
+
+#include <dirent.h>
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+
+static char folder[] = "/tmp/layoutd-test-gpu-XXXXXX"; /* the cache, and the emulation's files */
+
+static const char *const archs[] = {"sm_80", "sm_90a", "sm_100a"};
+
+static bool no_compiler(void)
+{
+    const char *version, *why;
+    if (gpu_compiler(&version, &why))
+        return false;
+    print_message("skipped: no NVRTC: %s\n", why);
+    return true;
+}
+
+static void compile_one(struct la_ctx *cx, const char *source, const char *what)
+{
+    for (size_t a = 0; a < sizeof archs / sizeof archs[0]; a++) {
+        struct gpu_cubin cubin;
+        if (!gpu_compile(cx, source, archs[a], &cubin))
+            fail_msg("%s\n  does not compile: %s\n%s", what, cx->error.message, cubin.log);
+        if (*cubin.log)
+            fail_msg("%s\n  for %s the compiler says: %s", what, archs[a], cubin.log);
+        assert_true(cubin.size > 0);
+    }
+}
+
+static void check_compiles(void **state)
+{
+    const char *text = *state;
+    struct planned p;
+    if (no_compiler())
+        skip();
+    assert_true(plan_open(&p, text));
+    compile_one(&p.cx, gpu_emit_copy(&p.cx, p.plan), text);
+    plan_close(&p);
+}
+
+static void support_source(struct la_ctx *cx, void *out)
+{
+    *(const char **)out = gpu_support_source(cx);
+}
+
+static void check_support_compiles(void **state)
+{
+    (void)state;
+    const char *source = NULL;
+    struct la_ctx cx = {.arena = la_arena_new(ARENA)};
+    if (no_compiler())
+        skip();
+    assert_true(la_try(&cx, support_source, &source));
+    compile_one(&cx, source, "the support kernels");
+    la_arena_free(cx.arena);
+}
+
+/* Damage every file of the cache in the middle. */
+static void damage_cache(void)
+{
+    char path[sizeof folder + 280];
+    DIR *dir = opendir(folder);
+    assert_non_null(dir);
+    for (struct dirent *d; (d = readdir(dir));) {
+        struct stat st;
+        snprintf(path, sizeof path, "%s/%s", folder, d->d_name);
+        if (!strstr(d->d_name, ".cubin") || stat(path, &st) != 0)
+            continue;
+        const int fd = open(path, O_RDWR);
+        char byte = 0;
+        assert_int_equal(pread(fd, &byte, 1, st.st_size / 2), 1);
+        byte = (char)~byte;
+        assert_int_equal(pwrite(fd, &byte, 1, st.st_size / 2), 1);
+        close(fd);
+    }
+    closedir(dir);
+}
+
+static void check_cache(void **state)
+{
+    (void)state;
+    struct la_ctx cx = {.arena = la_arena_new(ARENA)};
+    struct gpu_cubin fresh, cached, again;
+    const char *source = "extern \"C\" __global__ void k(int *x) { *x = 42; }\n";
+    if (no_compiler())
+        skip();
+    assert_true(gpu_compile(&cx, source, "sm_90a", &fresh));
+    assert_false(fresh.cached);
+    assert_true(gpu_compile(&cx, source, "sm_90a", &cached));
+    assert_true(cached.cached);
+    assert_int_equal(cached.size, fresh.size);
+    assert_memory_equal(cached.image, fresh.image, fresh.size);
+    damage_cache();
+    assert_true(gpu_compile(&cx, source, "sm_90a", &again));
+    assert_false(again.cached);
+    assert_false(gpu_compile(&cx, "this is not CUDA", "sm_90a", &again));
+    assert_non_null(strstr(cx.error.message, "error"));
+    assert_true(strlen(again.log) > 0);
+    la_arena_free(cx.arena);
+}
+
+/* ---- the generated text run as C++: one thread after the other ---- */
+
+static void *emulator; /* the shared object of all kernels, or NULL */
+
+static void write_emulation(FILE *out, struct planned *p, int i)
+{
+    fprintf(out, "#define copy copy_%d\nnamespace k%d {\n%s}\n#undef copy\n", i, i,
+            gpu_emit_copy(&p->cx, p->plan));
+    fprintf(out,
+            "extern \"C\" void run_%d(const void *s, void *d)\n{\n    gridDim.x = %lld;\n"
+            "    for (blockIdx.x = 0; blockIdx.x < %lld; ++blockIdx.x)\n"
+            "        for (threadIdx.x = 0; threadIdx.x < %lld; ++threadIdx.x)\n"
+            "            k%d::copy_%d((const k%d::Element *)s, (k%d::Element *)d);\n}\n",
+            i, (long long)p->plan->grid, (long long)p->plan->grid, (long long)p->plan->block, i, i, i, i);
+}
+
+/* Compile all kernels at once; the emulator stays NULL where there is no C++ compiler. */
+static int open_emulator(void **state)
+{
+    (void)state;
+    static const char prelude[] = "#define __device__\n#define __global__\n#define __launch_bounds__(n)\n"
+                                  "#define __restrict__\n"
+                                  "struct uint4 { unsigned x, y, z, w; };\n"
+                                  "static struct { unsigned x; } threadIdx, blockIdx, gridDim;\n"
+                                  "template <class T> T __ldcs(const T *p) { return *p; }\n"
+                                  "template <class T> void __stcs(T *p, T v) { *p = v; }\n";
+    char source[64], object[64], command[300];
+    snprintf(source, sizeof source, "%s/kernels.cc", folder);
+    snprintf(object, sizeof object, "%s/kernels.so", folder);
+    FILE *out = fopen(source, "w");
+    if (!out)
+        return -1;
+    fputs(prelude, out);
+    for (int i = 0; i < SPECS; i++) {
+        struct planned p;
+        if (plan_open(&p, specs[i]))
+            write_emulation(out, &p, i);
+        plan_close(&p);
+    }
+    fclose(out);
+    snprintf(command, sizeof command,
+             "${CXX:-c++} -std=c++17 -O0 -w -fno-strict-aliasing -shared -fPIC -o %s %s 2>%s/c++.log", object,
+             source, folder);
+    if (system("command -v ${CXX:-c++} >/dev/null 2>&1") != 0)
+        return 0;
+    if (system(command) != 0)
+        return -1;
+    emulator = dlopen(object, RTLD_NOW | RTLD_LOCAL);
+    return emulator ? 0 : -1;
+}
+
+struct memory {
+    unsigned char *bytes, *origin; /* origin: where offset 0 lies */
+    size_t size;
+};
+
+static struct memory memory_open(const struct gpu_tensor *t, size_t element)
+{
+    enum { FENCE = 1024 };
+    struct memory m = {.size = (size_t)(t->max - t->min + 1) * element + 2 * FENCE + 32};
+    m.bytes = aligned_alloc(16, (m.size + 15) / 16 * 16);
+    assert_non_null(m.bytes);
+    m.origin = m.bytes + (FENCE + (size_t)(-t->min) * element + 15) / 16 * 16;
+    return m;
+}
+
+/* dst(i) holds src(i) for every index, by core's own evaluation of the layouts; everything else is
+ * untouched. */
+static void compare(struct planned *p, const struct memory *src, const struct memory *dst, const char *text)
+{
+    const struct gpu_copy *c = &p->plan->copy;
+    const size_t element = c->type->bits / 8, n = (size_t)c->src.elements;
+    int64_t *from = calloc(n, sizeof *from), *to = calloc(n, sizeof *to);
+    la_offsets(&p->cx, c->src.layout, (int64_t)n, from);
+    la_offsets(&p->cx, c->dst.layout, (int64_t)n, to);
+    for (size_t i = 0; i < n; i++) {
+        unsigned char *got = dst->origin + to[i] * (int64_t)element;
+        if (memcmp(src->origin + from[i] * (int64_t)element, got, element) != 0)
+            fail_msg("%s\n  element %zu is wrong", text, i);
+        memset(got, 0xee, element);
+    }
+    for (size_t i = 0; i < dst->size; i++)
+        if (dst->bytes[i] != 0xee)
+            fail_msg("%s\n  byte %zu of %zu was touched", text, i, dst->size);
+    free(from);
+    free(to);
+}
+
+static void check_emulated(void **state)
+{
+    const int i = (int)((const char *const *)*state - specs);
+    char name[32];
+    struct planned p;
+    uint64_t word = 7;
+    if (!emulator) {
+        print_message("skipped: no C++ compiler\n");
+        skip();
+    }
+    assert_true(plan_open(&p, specs[i]));
+    snprintf(name, sizeof name, "run_%d", i);
+    void (*run)(const void *, void *) = NULL;
+    *(void **)&run = dlsym(emulator, name);
+    assert_non_null(run);
+    const size_t element = p.plan->copy.type->bits / 8;
+    struct memory src = memory_open(&p.plan->copy.src, element),
+                  dst = memory_open(&p.plan->copy.dst, element);
+    for (size_t b = 0; b < src.size; b++)
+        src.bytes[b] = (unsigned char)draw_word(&word);
+    memset(dst.bytes, 0xee, dst.size);
+    run(src.origin, dst.origin);
+    compare(&p, &src, &dst, specs[i]);
+    free(src.bytes);
+    free(dst.bytes);
+    plan_close(&p);
+}
+
+static void remove_folder(void)
+{
+    DIR *dir = opendir(folder);
+    for (struct dirent *d; dir && (d = readdir(dir));)
+        unlinkat(dirfd(dir), d->d_name, 0);
+    if (dir)
+        closedir(dir);
+    rmdir(folder);
+}
+
+int main(int argc, char **argv)
+{
+    enum { EVERY = 4 }; /* of the random specs: each takes three compilations */
+    static struct list list;
+    draw_specs(argc, argv);
+    if (!mkdtemp(folder) || setenv("LAYOUTD_CACHE", folder, 1) != 0)
+        return 1;
+    add(&list, "the cache of compiled kernels", check_cache, NULL);
+    add(&list, "support kernels compile", check_support_compiles, NULL);
+    for (int i = 0; i < SPECS; i += i < GOOD_SPECS ? 1 : EVERY)
+        add(&list, specs[i], check_compiles, specs[i]);
+    run_group("CUDA for sm_80, sm_90a, sm_100a", &list, NULL, NULL);
+    for (int i = 0; i < SPECS; i++)
+        add(&list, specs[i], check_emulated, &specs[i]);
+    run_group("CUDA run as C++", &list, open_emulator, NULL);
+    remove_folder();
+    return report(&list);
+}

@@ -1,0 +1,267 @@
+/* test_gpu_plan.c: specs become plans: what is chosen, what is refused and how, and make_tiled_copy's
+ * layouts. */
+#include "gpu_test.h"
+
+/* Specs that are refused: the field at fault, and pieces of the message. */
+static const struct refusal {
+    const char *spec, *field, *code, *says[3];
+} refusals[] = {
+    {SPEC("half_t", "uint128_t", "(32,8):(8,1)", "(8,1):(1,0)", "(256,256):(256,1)", "(256,256):(256,1)", ""),
+     "val",
+     "not_contiguous",
+     {"mode 0 of src", "stride there is 256", "8 consecutive half_t"}},
+    {SPEC("half_t", "uint128_t", "(32,8):(8,1)", "(1,8):(0,1)", "(256,256):(256,1)", "(256,256):(1,256)", ""),
+     "val",
+     "not_contiguous",
+     {"mode 1 of dst", "stride there is 256", "128-bit"}},
+    {SPEC("float", "uint64_t", "(8,8):(8,1)", "(2,2):(2,1)", "(64,64):(1,64)", "(64,64):(1,64)", ""),
+     "val",
+     "not_contiguous",
+     {"mode 1 of src", "stride there is 64", "2 consecutive float"}},
+    {SPEC("uint8_t", "uint64_t", "(4,8):(8,1)", "((2,2),(2,8)):((8,32),(16,1))", "(32,128):(128,1)",
+          "(32,128):(128,1)", ""),
+     "val",
+     "not_contiguous",
+     {"steps of 2", NULL}},
+    {SPEC("float", "uint128_t", "(8,4):(4,1)", "(1,8):(0,1)", "(101,101):(101,1)", "(101,101):(104,1)", ""),
+     "src",
+     "divisibility",
+     {"offset 101", "multiple of 4 float", "stride 101 of mode 0"}},
+    {SPEC("float", "uint128_t", "(8,4):(4,1)", "(1,8):(0,1)", "(101,101):(104,1)", "(101,101):(102,1)", ""),
+     "dst",
+     "divisibility",
+     {"offset 102", "stride 102 of mode 0", NULL}},
+    {SPEC("half_t", "uint128_t", "(32,8):(8,1)", "(1,4):(0,1)", "(256,256):(256,1)", "(256,256):(256,1)", ""),
+     "val",
+     "copy_too_few_values",
+     {"4 values", "8 half_t at a time", "TiledCopy uses too few values"}},
+    {SPEC("float", "uint16_t", "32:1", "4:1", "128:1", "128:1", ""),
+     "atom",
+     "copy_too_few_values",
+     {"16 bits", "32 bits", NULL}},
+    {SPEC("float", "float", "(2,2):(1,3)", "1:0", "(8,8):(8,1)", "(8,8):(8,1)", ""),
+     "thr",
+     "non_injective",
+     {"the index 3 to 4", "4 places", NULL}},
+    {SPEC("float", "float", "(2,2):(1,2)", "(2,2):(1,1)", "(8,8):(8,1)", "(8,8):(8,1)", ""),
+     "val",
+     "non_injective",
+     {"both 1 and 2 to 1", NULL}},
+    {SPEC("float", "float", "(64,32):(32,1)", "1:0", "(64,64):(64,1)", "(64,64):(64,1)", ""),
+     "thr",
+     "limit",
+     {"2048", "1024", NULL}},
+    {SPEC("float", "float", "32:1", "4:1", "(8,8):(8,1)", "(8,9):(9,1)", ""),
+     "dst",
+     "rank_mismatch",
+     {"mode 1 of src has 8", "dst 9", NULL}},
+    {SPEC("float", "float", "32:1", "4:1", "64:1", "(8,8):(8,1)", ""),
+     "dst",
+     "rank_mismatch",
+     {"src has 1 modes and dst 2", NULL}},
+    {SPEC("float", "float", "(8,4):(4,1)", "(1,1):(0,0)", "64:1", "64:1", ""),
+     "thr",
+     "too_many_modes",
+     {"(8,4)", "src has 1", NULL}},
+    {SPEC("float", "float", "4:1", "2:1", "100:1", "((10,10)):((1,20))", ""),
+     "dst",
+     "tile_does_not_divide",
+     {"mode 0 of dst", "8 and 10", NULL}},
+    {SPEC("float", "float", "4:1", "1:0", "((7,2)):((1,20))", "14:1", ""),
+     "src",
+     "tile_does_not_divide",
+     {"mode 0 of src", "4 and 7", NULL}},
+    {SPEC("float", "float", "32:1", "4:1", "(64,64):(64,1)", "(64,64):(63,1)", ""),
+     "dst",
+     "non_injective",
+     {"(0,63) and (1,0)", "offset 63", NULL}},
+    {SPEC("float", "float", "32:1", "4:1", "(64,64):(64,1)", "(64,64):(64,0)", ""),
+     "dst",
+     "non_injective",
+     {"(0,0) and (0,1)", "offset 0", NULL}},
+    {SPEC("float", "float", "32:1", "4:1", "(3,4,5):(1,1,1)", "(3,4,5):(6,9,10)", ""),
+     "dst",
+     "non_injective",
+     {"share the offset", NULL}},
+    {SPEC("float", "float", "32:1", "4:1", "(1048576,1048576):(1048576,1)", "(1048576,1048576):(1048576,1)",
+          ""),
+     "src",
+     "limit",
+     {"1099511627776", NULL}},
+    {SPEC("float", "float", "32:1", "4:1", "(4611686018427387904,4):(1,1)", "8:1", ""),
+     "src",
+     "overflow",
+     {NULL}},
+    {SPEC("float", "float", "32:1", "4:1", "(8,8):(8,1", "(8,8):(8,1)", ""), "src", "syntax", {NULL}},
+    {SPEC("float", "float", "(8,4)", "4:1", "(8,8):(8,1)", "(8,8):(8,1)", ""),
+     "thr",
+     "kind",
+     {"layout", NULL}},
+    {SPEC("float", "float", "32:1", "4:1", "Swizzle<2,0,3>{} o 0 o (8,8):(8,1)", "(8,8):(8,1)", ""),
+     "src",
+     "kind",
+     {"layout", NULL}},
+    {SPEC("flaot", "float", "32:1", "4:1", "(8,8):(8,1)", "(8,8):(8,1)", ""),
+     "type",
+     "unknown_name",
+     {"flaot", "'float'", NULL}},
+    {SPEC("float", "uint96_t", "32:1", "4:1", "(8,8):(8,1)", "(8,8):(8,1)", ""),
+     "atom",
+     "unknown_name",
+     {"uint96_t", "known:", NULL}},
+    {SPEC("float", "float", "32:1", "4:1", "128:1", "128:1", ",\"thrs\":1"),
+     "thrs",
+     "unknown_name",
+     {"'thr'", NULL}},
+    {SPEC("float", "float", "32:1", "4:1", "128:1", "128:1", ",\"val\":\"4:1\""),
+     "val",
+     "kind",
+     {"twice", NULL}},
+    {SPEC("float", "float", "32:1", "4:1", "128:1", "128:1", ",\"grid\":0"),
+     "grid",
+     "domain",
+     {"1 to", NULL}},
+    {SPEC("float", "float", "32:1", "4:1", "128:1", "128:1", ",\"grid\":2"),
+     "grid",
+     "domain",
+     {"work for 1 blocks", NULL}},
+    {SPEC("float", "float", "32:1", "4:1", "128:1", "128:1", ",\"unroll\":64"),
+     "unroll",
+     "limit",
+     {"1024", "512", NULL}},
+    {SPEC("float", "float", "32:1", "4:1", "128:1", "128:1", ",\"cache\":\"stream\""),
+     "cache",
+     "unknown_name",
+     {"'stream'", "'streaming'", NULL}},
+    {SPEC("float", "float", "32:1", "4:1", "128:1", "128:1", ",\"smem\":\"(8,8):(8,1)\""),
+     "smem",
+     "domain",
+     {NULL}},
+    {SPEC("float", "float", "32:1", "4:1", "128:1", "128:1", ",\"executor\":\"tpu\""),
+     "executor",
+     "unknown_name",
+     {"cpu gpu", NULL}},
+    {"{\"kind\":\"copy\",\"type\":\"float\",\"atom\":\"SM80_CP_ASYNC\",\"thr\":\"32:1\"}",
+     "atom",
+     "unknown_name",
+     {"SM80_CP_ASYNC", "UniversalCopy", NULL}},
+    {"{\"kind\":\"copy\",\"type\":\"float\",\"atom\":\"UniversalCopy<float>\",\"thr\":\"32:1\"}",
+     "val",
+     "arity",
+     {"'val'", NULL}},
+    {"{\"kind\":\"sweep\"}", "kind", "unknown_name", {"sweep", NULL}},
+    {"[1]", NULL, "kind", {"object", NULL}},
+};
+
+static void check_refusal(void **state)
+{
+    const struct refusal *r = *state;
+    struct planned p;
+    if (plan_open(&p, r->spec))
+        fail_msg("must be refused: %s", r->spec);
+    const struct la_error *e = &p.cx.error;
+    if (strcmp(la_error_name(e->code), r->code) != 0)
+        fail_msg("%s\n  refused as %s: %s", r->spec, la_error_name(e->code), e->message);
+    if (r->field ? !p.field || strcmp(p.field, r->field) != 0 : p.field != NULL)
+        fail_msg("%s\n  refused for '%s': %s", r->spec, p.field ? p.field : "(none)", e->message);
+    for (int i = 0; i < 3 && r->says[i]; i++)
+        if (!strstr(e->message, r->says[i]))
+            fail_msg("%s\n  '%s' is not in: %s", r->spec, r->says[i], e->message);
+    plan_close(&p);
+}
+
+/* A resolved spec is a spec, and resolves to itself. */
+static void check_resolved(void **state)
+{
+    (void)state;
+    for (int i = 0; i < SPECS; i++) {
+        struct planned p, q;
+        if (!plan_open(&p, specs[i]))
+            fail_msg("%s\n  is refused: %s", specs[i], p.cx.error.message);
+        cJSON *json = gpu_plan_spec(&p.cx, p.plan);
+        char *text = cJSON_PrintUnformatted(json);
+        if (!plan_open(&q, text))
+            fail_msg("%s\n  resolved, is refused: %s", text, q.cx.error.message);
+        cJSON *again = gpu_plan_spec(&q.cx, q.plan);
+        assert_true(cJSON_Compare(json, again, true));
+        cJSON_Delete(again);
+        cJSON_Delete(json);
+        free(text);
+        plan_close(&q);
+        plan_close(&p);
+    }
+}
+
+/* What CuTe prints for get_layoutS_TV of make_tiled_copy(UniversalCopy, thr, val). */
+static const struct tv {
+    const char *thr, *val, *cute;
+} tvs[] = {
+    {"(2,32):(32,1)", "(16,1):(1,16)", "((_32,_2),(_16,_1)):((_32,_16),(_1,_0))"},
+    {"(8,32):(32,1)", "(1,8):(8,1)", "((_32,_8),(_4,_2)):((_64,_1),(_8,_32))"},
+    {"(32,8):(8,1)", "(1,8):(8,1)", "((_8,_32),(_8,_1)):((_256,_1),(_32,_0))"},
+    {"(32,1):(1,1)", "(4,8):(8,1)", "(_32,(_8,_4)):(_4,(_128,_1))"},
+    {"(16,8):(8,1)", "(4,4):(1,4)", "((_8,_16),(_4,_4)):((_256,_4),(_1,_64))"},
+    {"(32,4):(4,1)", "(2,2):(1,2)", "((_4,_32),(_2,_2)):((_128,_2),(_1,_64))"},
+    {"(32,16):(16,1)", "(4,8):(8,1)", "((_16,_32),(_8,_4)):((_1024,_4),(_128,_1))"},
+    {"(8,8):(8,1)", "(2,2):(1,2)", "((_8,_8),(_2,_2)):((_32,_2),(_1,_16))"},
+    {"(32,1):(1,1)", "(2,4):(4,1)", "(_32,(_4,_2)):(_2,(_64,_1))"},
+};
+
+static void check_tv(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof tvs / sizeof tvs[0]; i++) {
+        char text[512];
+        struct planned p;
+        struct la_program cute;
+        snprintf(text, sizeof text,
+                 SPEC("float", "float", "%s", "%s", "(512,512):(512,1)", "(512,512):(512,1)", ""), tvs[i].thr,
+                 tvs[i].val);
+        assert_true(plan_open(&p, text));
+        assert_true(la_eval(&p.cx, tvs[i].cute, LA_INTEGERS_CUTE, &cute));
+        const struct gpu_partition *part = &p.plan->copy.part;
+        const int64_t n = part->threads * part->values;
+        int64_t *ours = calloc((size_t)n, sizeof *ours), *theirs = calloc((size_t)n, sizeof *theirs);
+        la_offsets(&p.cx, part->tv, n, ours);
+        la_offsets(&p.cx, cute.value.layout, n, theirs);
+        assert_memory_equal(ours, theirs, (size_t)n * sizeof *ours);
+        free(ours);
+        free(theirs);
+        plan_close(&p);
+    }
+}
+
+static void check_choices(void **state)
+{
+    (void)state;
+    struct planned p;
+    assert_true(plan_open(&p, SPEC("half_t", "uint128_t", "(32,8):(8,1)", "(1,8):(0,1)",
+                                   "(4096,4096):(4096,1)", "(4096,4096):(4096,1)", "")));
+    const struct gpu_copy *c = &p.plan->copy;
+    assert_int_equal(c->tiles, 128 * 64);
+    assert_int_equal(c->vector, 8);
+    assert_int_equal(p.plan->block, 256);
+    assert_int_equal(p.plan->grid * c->unroll, c->tiles);
+    assert_int_equal(p.plan->bytes_read + p.plan->bytes_written, 2 * 32 << 20);
+    assert_true(c->streaming && !c->wide && !c->negative && !c->predicated);
+    assert_int_equal(c->order[0], 1); /* neighbouring tiles lie side by side in a row */
+    plan_close(&p);
+    assert_true(
+        plan_open(&p, SPEC("float", "float", "32:1", "4:1", "(128,64):(0,1)", "(128,64):(50000000,1)", "")));
+    assert_true(p.plan->copy.wide && !p.plan->copy.streaming);
+    assert_int_equal(p.plan->bytes_read, 64 * 4);
+    plan_close(&p);
+}
+
+int main(int argc, char **argv)
+{
+    static struct list list;
+    draw_specs(argc, argv);
+    for (size_t i = 0; i < sizeof refusals / sizeof refusals[0]; i++)
+        add(&list, refusals[i].spec, check_refusal, &refusals[i]);
+    add(&list, "resolved specs", check_resolved, NULL);
+    add(&list, "TV layouts as CuTe prints them", check_tv, NULL);
+    add(&list, "choices", check_choices, NULL);
+    run_group("plans", &list, NULL, NULL);
+    return report(&list);
+}

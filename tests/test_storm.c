@@ -1,0 +1,134 @@
+/* test_storm.c: many clients at once, and processes killed in the middle of it.
+ *
+ * What must hold after any of it: every submission became one job, every job ended once, with the right
+ * result. Clients that lose the daemon try again with the same Idempotency-Key, as real ones do. */
+#include "daemon.h"
+
+#include <pthread.h>
+
+enum {
+    CLIENTS = 20,
+    EACH = 25, /* jobs of a client */
+    DAEMON_KILLS = 3,
+    WORKER_KILLS = 6,  /* per life of a daemon 2 */
+    CALM_MS = 400,     /* between kills: a job that loses two workers has failed, which is not the subject */
+    KILLING_MS = 4000, /* about as long as all the kills take */
+    GIVE_UP_MS = 60 * 1000
+};
+
+static struct id ids[CLIENTS][EACH];
+static int pace_ms; /* between the jobs of a client */
+
+/* One client: submits its jobs one after the other, each until it is taken. */
+static void *submit_all(void *arg)
+{
+    const int client = *(const int *)arg;
+    const int64_t until = now_ms() + GIVE_UP_MS;
+    for (int i = 0; i < EACH; i++) {
+        char key[64];
+        snprintf(key, sizeof key, "Idempotency-Key: client-%d-job-%d", client, i);
+        while (!*(ids[client][i] = try_submit(",\"fresh\":true", key)).text && now_ms() < until)
+            pause_ms(50);
+        pause_ms(pace_ms);
+    }
+    return NULL;
+}
+
+static void start_clients(pthread_t threads[CLIENTS], int numbers[CLIENTS])
+{
+    for (int i = 0; i < CLIENTS; i++) {
+        numbers[i] = i;
+        assert_int_equal(pthread_create(&threads[i], NULL, submit_all, &numbers[i]), 0);
+    }
+}
+
+/* How many jobs there are, by paging through all of them. */
+static int count_jobs(void)
+{
+    char path[256] = "/jobs?limit=100";
+    int count = 0;
+    while (*path) {
+        struct answer a = request("GET", path, NULL, NULL);
+        count += cJSON_GetArraySize(at(a.json, "jobs"));
+        snprintf(path, sizeof path, "%s", text_at(a.json, "next"));
+        drop(&a);
+    }
+    return count;
+}
+
+/* Every submission is one job, which was done once. The most attempts that any took. */
+static double check_all(void)
+{
+    double most = 0;
+    for (int i = 0; i < CLIENTS * EACH; i++) {
+        const struct id id = ids[i / EACH][i % EACH];
+        assert_true(*id.text);
+        struct answer a = fetch(id, END_S);
+        assert_string_equal(text_at(a.json, "state"), "done");
+        assert_true(cJSON_IsTrue(at(a.json, "result.verified")));
+        const double attempts = cJSON_GetNumberValue(at(a.json, "attempts"));
+        most = attempts > most ? attempts : most;
+        drop(&a);
+        assert_int_equal(count_events(id, "done"), 1);
+    }
+    assert_int_equal(count_jobs(), CLIENTS * EACH);
+    return most;
+}
+
+static void many_clients(void **state)
+{
+    (void)state;
+    pthread_t threads[CLIENTS];
+    int numbers[CLIENTS];
+    start_daemon("2", "127.0.0.1:0");
+    const int64_t begun = now_ms();
+    start_clients(threads, numbers);
+    for (int i = 0; i < CLIENTS; i++)
+        pthread_join(threads[i], NULL);
+    const int64_t submitted = now_ms() - begun;
+    assert_true(check_all() == 1);
+    print_message("%d jobs of %d clients: submitted in %lld ms, done and checked after %lld ms\n",
+                  CLIENTS * EACH, CLIENTS, (long long)submitted, (long long)(now_ms() - begun));
+    stop_daemon();
+}
+
+static void killed_meanwhile(void **state)
+{
+    (void)state;
+    pthread_t threads[CLIENTS];
+    int numbers[CLIENTS], killed = 0;
+    pace_ms = KILLING_MS / EACH;
+    start_daemon("2", "127.0.0.1:0");
+    start_clients(threads, numbers);
+    for (int i = 0; i < DAEMON_KILLS; i++) {
+        for (int k = 0; k < WORKER_KILLS / DAEMON_KILLS; k++) {
+            pause_ms(CALM_MS);
+            const pid_t worker = child_of(daemon_pid, "--device");
+            killed += worker > 0 && kill(worker, SIGKILL) == 0;
+        }
+        pause_ms(CALM_MS);
+        end(&daemon_pid, SIGKILL);
+        start_daemon("2", url + strlen("http://"));
+    }
+    for (int i = 0; i < CLIENTS; i++)
+        pthread_join(threads[i], NULL);
+    const double attempts = check_all();
+    print_message("%d jobs, daemon killed %d times, workers %d times: all done once; at most %.0f attempts\n",
+                  CLIENTS * EACH, DAEMON_KILLS, killed, attempts);
+    stop_daemon();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(many_clients, make_folder, end_all),
+        cmocka_unit_test_setup_teardown(killed_meanwhile, make_folder, end_all),
+    };
+    const int count = sizeof tests / sizeof *tests;
+    find_programs();
+    curl_global_init(CURL_GLOBAL_DEFAULT);
+    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    curl_global_cleanup();
+    printf("%d passed, %d failed\n", count - failed, failed);
+    return failed != 0;
+}

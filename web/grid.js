@@ -1,0 +1,267 @@
+/* grid.js: the cells of a picture on a canvas. Two layers: the cells, and above them what the cursor lights
+ * up, so that hovering over a million cells repaints a handful.
+ *
+ * Only what is visible is drawn, and detail appears with zoom: far away the cells are pixels of a texture,
+ * nearer they have lines, then labels. Bounds between tiles are drawn at every distance at which they are
+ * further apart than a few pixels, the outer the thicker: so the hierarchy of a mode can be seen. */
+import { h } from './dom.js';
+import { Camera } from './camera.js';
+import { CHROME, scheme } from './color.js';
+import { Gestures } from './gestures.js';
+import { FONT, GLYPH, linesOf, room } from './labels.js';
+import { Texture } from './texture.js';
+import { bandsOf, drawHeads, headSize, lightHeads } from './heads.js';
+
+const NEAR = 11; /* pixels of a cell from which on it is drawn as a rectangle of its own */
+const LINE_GAP = 5; /* nearer than this, lines would be all there is */
+const SPARSE = 56; /* bounds of tiles nearer than this are paler, so that they do not cover what they bound */
+const MIN_FONT = 6.5;
+const MAX_FONT = 15;
+const MAX_LIT = 4000; /* cells lit on one screen; more say no more */
+
+export class Grid {
+    /* on: {hover(cell), tap(cell), key(event)} */
+    constructor(label, on) {
+        this.base = h('canvas', { class: 'layer', 'aria-hidden': 'true' });
+        this.over = h('canvas', {
+            class: 'layer',
+            tabindex: '0',
+            role: 'application',
+            'aria-roledescription': 'grid of offsets',
+            'aria-label': label,
+        });
+        this.el = h('div', { class: 'grid' }, this.base, this.over);
+        this.camera = new Camera();
+        this.shown = {};
+        this.gestures = new Gestures(this.over, this.camera, { ...on, moved: () => this.paint() });
+        this.over.addEventListener('keydown', on.key);
+        new ResizeObserver(() => this.resize()).observe(this.el);
+    }
+
+    resize() {
+        const { clientWidth, clientHeight } = this.el;
+        const dpr = devicePixelRatio || 1;
+        if (!clientWidth || !clientHeight) return;
+        for (const canvas of [this.base, this.over]) {
+            canvas.width = Math.round(clientWidth * dpr);
+            canvas.height = Math.round(clientHeight * dpr);
+        }
+        this.dpr = dpr;
+        this.camera.set({ w: clientWidth, h: clientHeight });
+        this.paint();
+    }
+
+    /* look: {labels, colors, n, bytes}; lit: {cursor, cells} or null; differ: cell -> bool, or null */
+    show({ picture, look, dark, lit, differ }) {
+        const last = this.shown;
+        const key = JSON.stringify([look.labels, look.colors, look.n, look.bytes, dark]);
+        const same = last.picture === picture && last.key === key && last.differ === differ;
+        this.shown = { picture, look, dark, lit, differ, key };
+        if (!picture) return this.clear();
+        if (!same) this.prepare();
+        if (!same) this.paint();
+        else if (last.lit !== lit) this.light();
+        return undefined;
+    }
+
+    clear() {
+        for (const canvas of [this.base, this.over])
+            canvas.getContext('2d').clearRect(0, 0, canvas.width, canvas.height);
+    }
+
+    prepare() {
+        const { picture, look, dark } = this.shown;
+        this.scheme = scheme(picture, look, dark);
+        this.chrome = CHROME[dark ? 'dark' : 'light'];
+        this.texture = new Texture(picture, this.scheme);
+        this.room = room(picture, look);
+        this.bands = { row: bandsOf(picture.rowAxis), col: bandsOf(picture.colAxis) };
+        const { chars, lines } = this.room;
+        const aspect = lines && chars > 4 ? Math.min(2.6, 1 + 0.16 * (chars - 4)) : 1;
+        this.camera.set({ rows: picture.rows, cols: picture.cols, aspect, ...headSize(this.bands) });
+    }
+
+    fit() {
+        this.camera.fit();
+        this.paint();
+    }
+
+    zoom(factor) {
+        this.camera.zoom(factor);
+        this.paint();
+    }
+
+    reveal(cell) {
+        this.camera.reveal(cell.row, cell.col);
+        this.paint();
+    }
+
+    /* What the drawing functions share: a context in device pixels, and the edges of cells rounded to them. */
+    frame(canvas) {
+        const { camera, dpr } = this;
+        const ctx = canvas.getContext('2d');
+        ctx.setTransform(1, 0, 0, 1, 0, 0);
+        ctx.clearRect(0, 0, canvas.width, canvas.height);
+        return {
+            ctx,
+            camera,
+            dpr,
+            chrome: this.chrome,
+            bands: this.bands,
+            picture: this.shown.picture,
+            ...camera.visible(),
+            px: (css) => Math.round(css * dpr),
+            X: (col) => Math.round((camera.x + col * camera.cellW) * dpr),
+            Y: (row) => Math.round((camera.y + row * camera.cellH) * dpr),
+        };
+    }
+
+    paint() {
+        if (!this.shown.picture || !this.dpr) return;
+        this.over.classList.toggle(
+            'fitted',
+            this.camera.fitted,
+        ); /* then a finger's drag may scroll the page */
+        const f = this.frame(this.base);
+        f.ctx.save();
+        clipToCells(f);
+        if (f.camera.cellH < NEAR || f.camera.cellW < NEAR) this.texture.draw(f);
+        else fillCells(f, this.scheme);
+        drawLines(f);
+        this.write(f);
+        if (this.shown.differ) markDiffering(f, this.shown.differ);
+        f.ctx.restore();
+        drawHeads(f);
+        this.light();
+    }
+
+    write(f) {
+        const { ctx, camera, dpr, picture } = f;
+        const { lines, chars } = this.room;
+        const size = Math.min(
+            MAX_FONT,
+            camera.cellH * (lines > 1 ? 0.36 : 0.44),
+            (camera.cellW - 5) / (chars * GLYPH),
+        );
+        if (!lines || size < MIN_FONT) return;
+        ctx.font = `${size * dpr}px ${FONT}`;
+        ctx.textAlign = 'center';
+        ctx.textBaseline = 'middle';
+        for (let row = f.r0; row < f.r1; row++)
+            for (let col = f.c0; col < f.c1; col++) {
+                const text = linesOf(picture, this.shown.look, row, col);
+                const offset = picture.at(row, col);
+                ctx.fillStyle = this.scheme.inks[this.scheme.classOf(offset, row, col)];
+                const x = (f.X(col) + f.X(col + 1)) / 2;
+                const y = (f.Y(row) + f.Y(row + 1)) / 2 + 0.06 * size * dpr;
+                text.forEach((line, i) =>
+                    ctx.fillText(line, x, y + (i - (text.length - 1) / 2) * 1.18 * size * dpr),
+                );
+            }
+    }
+
+    /* The upper layer: cells of the same offset, the cursor, its row and column in the headers. */
+    light() {
+        const { lit, picture } = this.shown;
+        if (!picture || !this.dpr) return;
+        const f = this.frame(this.over);
+        if (!lit) return;
+        f.ctx.save();
+        clipToCells(f);
+        let count = 0;
+        for (const cell of lit.cells) {
+            const row = Math.floor(cell / picture.cols);
+            const col = cell % picture.cols;
+            if (row < f.r0 || row >= f.r1 || col < f.c0 || col >= f.c1) continue;
+            outline(f, row, col, f.chrome.same, 2);
+            if (++count >= MAX_LIT) break;
+        }
+        if (lit.cursor) outline(f, lit.cursor.row, lit.cursor.col, f.chrome.cursor, 2.5);
+        f.ctx.restore();
+        if (lit.cursor) lightHeads(f, lit.cursor);
+    }
+}
+
+function clipToCells({ ctx, camera, px }) {
+    ctx.beginPath();
+    ctx.rect(px(camera.headX + camera.left), px(camera.headY + camera.top), px(camera.w), px(camera.h));
+    ctx.clip();
+}
+
+function fillCells({ ctx, picture, X, Y, r0, r1, c0, c1 }, { classOf, fills }) {
+    for (let row = r0; row < r1; row++)
+        for (let col = c0; col < c1; col++) {
+            ctx.fillStyle = fills[classOf(picture.at(row, col), row, col)];
+            ctx.fillRect(X(col), Y(row), X(col + 1) - X(col), Y(row + 1) - Y(row));
+        }
+}
+
+/* Lines between cells, and thicker ones where an outer coordinate steps; each level only where it is not too
+ * dense. */
+function drawLines(f) {
+    const { ctx, camera, chrome, picture, X, Y, px } = f;
+    const box = { x: X(0), y: Y(0), w: X(picture.cols) - X(0), h: Y(picture.rows) - Y(0) };
+    const level = (axis, pitch, place) => {
+        axis.levels
+            .filter(({ n }) => n > 1)
+            .forEach(({ step }, depth) => {
+                const gap = step * pitch;
+                if (gap < LINE_GAP) return;
+                ctx.fillStyle = depth ? chrome.nest : chrome.line;
+                ctx.globalAlpha = depth ? Math.min(1, gap / SPARSE) : 1;
+                place(step, Math.max(1, px(depth ? Math.min(1 + 0.75 * depth, 0.05 * gap) : 0.6)));
+            });
+        ctx.globalAlpha = 1;
+    };
+    level(picture.colAxis, camera.cellW, (step, t) => {
+        for (
+            let c = Math.max(1, Math.ceil(f.c0 / step)) * step;
+            c < Math.min(f.c1 + 1, picture.cols);
+            c += step
+        )
+            ctx.fillRect(X(c) - (t >> 1), box.y, t, box.h);
+    });
+    level(picture.rowAxis, camera.cellH, (step, t) => {
+        for (
+            let r = Math.max(1, Math.ceil(f.r0 / step)) * step;
+            r < Math.min(f.r1 + 1, picture.rows);
+            r += step
+        )
+            ctx.fillRect(box.x, Y(r) - (t >> 1), box.w, t);
+    });
+    ctx.strokeStyle = chrome.nest;
+    ctx.lineWidth = px(1.25);
+    ctx.strokeRect(box.x, box.y, box.w, box.h);
+}
+
+/* A frame inside a cell, so that those of neighbours do not cover each other, with a thin halo within it. */
+function outline({ ctx, X, Y, dpr, chrome }, row, col, color, width) {
+    const x = X(col);
+    const y = Y(row);
+    const wide = Math.max(X(col + 1) - x, 3 * dpr);
+    const high = Math.max(Y(row + 1) - y, 3 * dpr);
+    const t = Math.max(dpr, Math.min(width * dpr, 0.16 * wide, 0.16 * high));
+    const frame = (inset, line, style) => {
+        ctx.lineWidth = line;
+        ctx.strokeStyle = style;
+        ctx.strokeRect(x + inset, y + inset, wide - 2 * inset, high - 2 * inset);
+    };
+    frame((t + dpr) / 2, t + dpr, chrome.halo);
+    frame(t / 2, t, color);
+}
+
+/* A corner folded over the cells whose offset is another one in the first figure. */
+function markDiffering({ ctx, picture, camera, chrome, X, Y, r0, r1, c0, c1 }, differ) {
+    if (camera.cellH < NEAR) return;
+    ctx.fillStyle = chrome.differ;
+    for (let row = r0; row < r1; row++)
+        for (let col = c0; col < c1; col++) {
+            if (!differ(row * picture.cols + col)) continue;
+            const side = Math.max(4, 0.2 * (Y(row + 1) - Y(row)));
+            ctx.beginPath();
+            ctx.moveTo(X(col + 1), Y(row));
+            ctx.lineTo(X(col + 1) - side, Y(row));
+            ctx.lineTo(X(col + 1), Y(row) + side);
+            ctx.fill();
+        }
+}

@@ -1,0 +1,44 @@
+/* labels.js: what is written into a cell, as lines of text, and how much room the longest needs. */
+import { format, modes } from './shape.js';
+import { bankOf, mod } from './color.js';
+
+export const FONT =
+    'ui-monospace, "SF Mono", "JetBrains Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace';
+export const GLYPH = 0.605; /* width of a digit of that font, in ems */
+
+/* CuTe writes thread and value of a TV picture in two lines; so are row and column coordinate here. */
+export function linesOf(picture, look, row, col) {
+    const offset = picture.at(row, col);
+    switch (look.labels) {
+        case 'index':
+            return [String(picture.indexAt(row, col))];
+        case 'coord':
+            return coordLines(picture, row, col);
+        case 'tv':
+            return [`T${mod(Number(offset), look.n)}`, `V${Math.floor(Number(offset) / look.n)}`];
+        case 'bank':
+            return [String(bankOf(offset, look.bytes))];
+        default:
+            return [String(offset)];
+    }
+}
+
+function coordLines(picture, row, col) {
+    const coord = modes(picture.coordAt(row, col)).map(format);
+    return coord.length === 1 ? coord : [coord[0], coord.slice(1).join(',')];
+}
+
+/* {lines, chars} of the widest label. */
+export function room(picture, look) {
+    if (look.labels === 'none' || !picture.size) return { lines: 0, chars: 1 };
+    const last = linesOf(picture, look, picture.rows - 1, picture.cols - 1);
+    const longest = (lines) => Math.max(...lines.map((line) => line.length));
+    if (look.labels === 'offset')
+        return { lines: 1, chars: Math.max(String(picture.min).length, String(picture.max).length) };
+    if (look.labels === 'tv')
+        return {
+            lines: 2,
+            chars: 1 + String(Math.max(look.n - 1, Math.floor(Number(picture.max) / look.n))).length,
+        };
+    return { lines: last.length, chars: look.labels === 'bank' ? 2 : longest(last) };
+}

@@ -1,0 +1,82 @@
+/* toolbar.js: how the pictures are looked at: labels, colours, what links them. */
+import { h, icon } from './dom.js';
+import { change, MAX_N, toCount } from './state.js';
+
+/* Fields of the document, each with its label and what it may be. */
+const CHOICES = {
+    labels: [
+        'Labels',
+        {
+            offset: 'offset',
+            index: 'index',
+            coord: 'coordinate',
+            tv: 'thread, value',
+            bank: 'bank',
+            none: 'no labels',
+        },
+    ],
+    colors: [
+        'Colours',
+        {
+            offset: 'by offset',
+            tile: 'by tile',
+            div: 'by offset ÷ N',
+            mod: 'by offset mod N',
+            mode0: 'by mode 0',
+            mode1: 'by mode 1',
+            bank: 'by bank',
+            grays: 'CuTe, 8 greys',
+            hues: 'CuTe, 8 hues',
+        },
+    ],
+    bytes: ['Element', { 1: '1 byte', 2: '2 bytes', 4: '4 bytes', 8: '8 bytes', 16: '16 bytes' }],
+    link: ['Cursor by', { coord: 'coordinate', index: 'index', offset: 'offset' }],
+};
+
+function choice(key, [label, options]) {
+    const read = key === 'bytes' ? Number : String;
+    const edit = () => change((s) => (s.doc[key] = read(input.value)));
+    const input = h(
+        'select',
+        { name: key, onchange: edit },
+        Object.entries(options).map(([value, words]) => h('option', { value }, words)),
+    );
+    return { el: h('label', { class: 'choice' }, h('span', {}, label), input), input };
+}
+
+function number(key, label) {
+    const edit = () => change((s) => (s.doc[key] = toCount(input.value, s.doc[key])));
+    const input = h('input', { name: key, type: 'number', min: '1', max: String(MAX_N), oninput: edit });
+    return { el: h('label', { class: 'choice' }, h('span', {}, label), input), input };
+}
+
+export class Toolbar {
+    constructor() {
+        this.fields = Object.fromEntries(
+            Object.entries(CHOICES).map(([key, row]) => [key, choice(key, row)]),
+        );
+        this.fields.n = number('n', 'N');
+        const toggle = () => change((s) => (s.doc.table = !s.doc.table));
+        this.table = h(
+            'button',
+            { type: 'button', class: 'quiet text', 'aria-pressed': 'false', onclick: toggle },
+            icon('table'),
+            'Table',
+        );
+        const { labels, colors, n, bytes, link } = this.fields;
+        const order = [labels, colors, n, bytes, link].map(({ el }) => el);
+        this.el = h('div', { class: 'toolbar', role: 'toolbar', 'aria-label': 'Picture' }, order, this.table);
+    }
+
+    show({ doc }) {
+        for (const [key, { input }] of Object.entries(this.fields))
+            if (document.activeElement !== input || input.tagName === 'SELECT')
+                input.value = String(doc[key]);
+        const partition = doc.view === 'partition';
+        const { labels, colors, n, bytes, link } = this.fields;
+        labels.el.hidden = colors.el.hidden = bytes.el.hidden = partition;
+        n.el.hidden = partition || !(doc.labels === 'tv' || doc.colors === 'div' || doc.colors === 'mod');
+        link.el.hidden = partition || doc.panes.length < 2;
+        this.table.setAttribute('aria-pressed', String(doc.table));
+    }
+}
