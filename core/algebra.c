@@ -255,6 +255,8 @@ struct la_layout la_composition(struct la_ctx *cx, struct la_layout a, struct la
 {
     if (a.outer)
         return la_rewrap(a, la_composition(cx, la_inner(a), b));
+    if (b.kind == LA_K_COMPOSED)
+        b = la_value_layout(la_position_independent(cx, b.layout));
     if (b.kind == LA_K_LAYOUT)
         return compose_layouts(cx, a, b.layout);
     if (b.kind & (LA_K_COMPOSED | LA_K_SWIZZLE))

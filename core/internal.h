@@ -157,14 +157,109 @@ struct la_layout la_tiled_divide(struct la_ctx *cx, struct la_layout a, struct l
 struct la_layout la_flat_divide(struct la_ctx *cx, struct la_layout a, struct la_value tiler);
 
 struct la_layout la_tile_unzip(struct la_ctx *cx, struct la_layout a, const struct la_node *tiler);
+/* What registers hold of a: compact, mode 0 first, the others in the order of a's strides. */
+struct la_layout la_fragment_like(struct la_ctx *cx, struct la_layout a);
 /* Compact strides in an order of the modes; NULL is LayoutLeft. */
 struct la_layout la_ordered_layout(struct la_ctx *cx, const struct la_node *shape,
                                    const struct la_value *order);
 
+/* ---- recast.c ---- */
+
+/* In units of n elements: of a layout, a composed one or a swizzle. */
+struct la_value la_upcast(struct la_ctx *cx, struct la_value v, const struct la_node *n);
+/* From elements of `old` bits to elements of `new` bits. */
+struct la_value la_recast(struct la_ctx *cx, struct la_value v, const struct la_node *old,
+                          const struct la_node *new);
+
+/* ---- layout_ops.c ---- */
+
+/* Of a layout, a tuple or a tiler: each layout's shape in its place. */
+const struct la_node *la_shape_of(struct la_ctx *cx, struct la_value v);
+/* One integer a mode: where a compact layout has an offset. */
+const struct la_node *la_flat_coord(struct la_ctx *cx, struct la_layout a, const struct la_node *index);
+
+/* ---- pattern.c ---- */
+
+enum {
+    LA_MAX_CHOICES = 8,    /* {...} in a pattern */
+    LA_MAX_ATOM_NAME = 160 /* the longest has 9 template arguments and 112 characters */
+};
+
+/* The alternative that a name has at {...}. */
+struct la_choice {
+    const char *text;
+    size_t len;
+};
+bool la_pattern_match(const char *pattern, const char *name, size_t len,
+                      struct la_choice choice[LA_MAX_CHOICES]);
+size_t la_pattern_count(const char *pattern);
+void la_pattern_name(const char *pattern, size_t i, char out[LA_MAX_ATOM_NAME]);
+/* The name of the pattern that is nearest to another, without template arguments; how many edits away it is. */
+size_t la_pattern_nearest(const char *pattern, const char *name, size_t len, char out[LA_MAX_ATOM_NAME]);
+
+/* ---- atoms.c ---- */
+
+/* The atom of a name and its template arguments; NULL when there is no such name. */
+const struct la_atom *la_atom_build(struct la_ctx *cx, const char *name, size_t len, uint32_t n,
+                                    const struct la_value *args);
+bool la_is_atom_name(struct la_ctx *cx, const char *name, size_t len);
+const char *la_atom_nearest(struct la_ctx *cx, const char *name, size_t len);
+
+/* ---- smem.c ---- */
+
+/* smem_ptr[16b](unset): the offset of a layout that waits for a pointer to elements of so many bits. */
+const struct la_node *la_smem_flag(struct la_ctx *cx, int64_t bits);
+struct la_layout la_position_independent(struct la_ctx *cx, struct la_layout a);
+enum { LA_MAX_SMEM_BITS = 1 << 20 }; /* of an element */
+struct la_smem_atom {
+    bool k_major;
+    int swizzle_bits;
+};
+extern const char la_smem_atoms[]; /* the pattern of their names */
+bool la_smem_atom_find(const char *name, size_t len, struct la_smem_atom *out);
+struct la_layout la_smem_atom(struct la_ctx *cx, struct la_smem_atom atom, const struct la_type *type);
+
+/* ---- tiled_copy.c, tiled_mma.c ---- */
+
+const struct la_tiled_copy *la_make_cotiled_copy(struct la_ctx *cx, const struct la_atom *atom,
+                                                 struct la_layout tv, struct la_layout data);
+const struct la_tiled_copy *la_tiled_copy_c_atom(struct la_ctx *cx, const struct la_atom *atom,
+                                                 const struct la_tiled_mma *mma);
+struct la_layout la_tiled_copy_mn(struct la_ctx *cx, const struct la_tiled_copy *copy, enum la_end end);
+struct la_layout la_retile(struct la_ctx *cx, const struct la_tiled_copy *copy, struct la_layout fragment);
+const struct la_node *la_permutation_mnk(struct la_ctx *cx, const struct la_tiled_mma *mma, uint32_t mode);
+struct la_layout la_tiled_mma_mn(struct la_ctx *cx, const struct la_tiled_mma *mma, enum la_matrix x);
+struct la_layout la_tiled_mma_threads(struct la_ctx *cx, const struct la_tiled_mma *mma, enum la_matrix x);
+const struct la_node *la_thread_vmnk(struct la_ctx *cx, const struct la_tiled_mma *mma,
+                                     const struct la_node *thread);
+/* The slice of a at a coordinate, and where it begins. */
+struct la_part la_part_at(struct la_ctx *cx, const struct la_node *coord, struct la_layout a);
+
+/* ---- tiled_ops.c ---- */
+
+/* size(tiled) and thr_size(tiled): the threads, of an MMA also along modes of its (V,M,N,K). */
+struct la_value la_tiled_threads(struct la_ctx *cx, const struct la_call *call);
+
+/* ---- tiled_text.c ---- */
+
+/* How CuTe prints an atom, a tiled copy or a tiled MMA: several lines. */
+const char *la_tiled_text(struct la_ctx *cx, const struct la_value *v, enum la_spelling spelling);
+/* Its name in one line. */
+const char *la_tiled_name(struct la_ctx *cx, const struct la_value *v);
+
+/* ---- program.c ---- */
+
+/* The value of a text of the program's own, all integers static, with these names bound. */
+struct la_value la_read(struct la_ctx *cx, const char *text, struct la_binding *names);
+
 /* ---- ops.c: the groups of operations, each at the foot of the file that computes them ---- */
 
+/* Whether a name of a length that is so many edits away is near enough for a suggestion. */
+bool la_name_is_near(size_t len, size_t edits);
+
 extern const struct la_op la_ops_tuple[], la_ops_layout[], la_ops_algebra[], la_ops_inverse[],
-    la_ops_tiling[], la_ops_modes[], la_ops_swizzle[], la_ops_recast[], la_ops_predicates[];
+    la_ops_tiling[], la_ops_modes[], la_ops_swizzle[], la_ops_recast[], la_ops_smem[], la_ops_atom[],
+    la_ops_tiled_copy[], la_ops_tiled_mma[], la_ops_predicates[];
 
 /* The template arguments of a call as the path of a mode: get<1,0>(t). At most LA_MAX_ARGS long. */
 uint32_t la_call_path(struct la_ctx *cx, const struct la_call *call, uint32_t path[LA_MAX_ARGS]);
@@ -190,6 +285,9 @@ struct la_type {
 };
 extern const struct la_type la_layout_left[1], la_layout_right[1];
 const struct la_type *la_type_find(const char *name, size_t len);
+const struct la_type *la_type_complex(struct la_ctx *cx, const struct la_type *part);
+/* sparse_elem<2,half_t>: of so many elements one is stored. */
+const struct la_type *la_type_sparse(struct la_ctx *cx, int64_t sparsity, const struct la_type *element);
 
 /* Check the arguments and run the operation: la_apply without the safety net. */
 struct la_value la_run(struct la_ctx *cx, const struct la_call *call);

@@ -137,6 +137,9 @@ static const struct la_node *negated(struct la_ctx *cx, const struct la_node *of
 static struct la_layout inverse_composed(struct la_ctx *cx, struct la_layout a,
                                          struct la_layout (*inverse)(struct la_ctx *cx, struct la_layout a))
 {
+    a = la_position_independent(cx, a);
+    if (!a.outer)
+        return inverse(cx, a);
     const struct la_layout inner = inverse(cx, la_inner(a));
     if (a.outer->kind == LA_K_SWIZZLE && la_is(a.offset, 0))
         return la_composition(cx, inner, *a.outer);

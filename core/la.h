@@ -400,9 +400,17 @@ struct la_table {
     const struct la_node *row_shape, *col_shape;
     int64_t *offsets; /* rows*cols, row by row */
 };
+/* Which modes are the rows and which the columns, in which order; together they are all modes, each once. */
+struct la_axes {
+    uint32_t n_rows, n_cols;
+    const uint32_t *rows, *cols;
+};
 /* The grid of a layout: mode 0 is the rows and the others are the columns; a layout of rank 1 is one row.
  * Fails with limit above max_cells, with kind when the layout does not give integers. */
 bool la_table(struct la_ctx *cx, struct la_layout layout, int64_t max_cells, struct la_table *out);
+/* The same with chosen modes. */
+bool la_table_by(struct la_ctx *cx, struct la_layout layout, const struct la_axes *axes, int64_t max_cells,
+                 struct la_table *out);
 /* out[i] = layout(i) for i < n; strides are integers. */
 void la_offsets(struct la_ctx *cx, struct la_layout layout, int64_t n, int64_t *out);
 
@@ -567,7 +575,11 @@ struct la_coverage la_coverage_of(struct la_ctx *cx, const struct la_partition *
 
 /* ---- reach.c: where in memory a partition reaches ------------------------------------------------------------- */
 
-enum { LA_NEVER = 1 << LA_PARTITION_RANK };
+enum {
+    LA_NEVER = 1 << LA_PARTITION_RANK,
+    LA_REACH_PERIOD =
+        1 << 18 /* elements: shared memory has fewer bytes, so no swizzle of it reaches further */
+};
 
 /* Tiles that cost the same: their origins agree modulo the period, and they lie at the same edges of the shape. */
 struct la_tiles {
@@ -582,13 +594,15 @@ struct la_reach {
     uint32_t bits;           /* of an element */
     const int64_t *offset;   /* [thread + threads * value]: from the tile's origin, before the swizzle */
     const uint16_t
-        *outside; /* likewise: bit k: beyond the shape in a tile at the edge of mode k; LA_NEVER: in all */
+        *outside;   /* likewise: bit k: beyond the shape in a tile at the edge of mode k; LA_NEVER: in all */
+    uint32_t edges; /* all bits of `outside` */
     int64_t tiles, period;
     uint32_t kinds;
     const struct la_tiles *kind; /* the tile at the origin is of kind 0 */
 };
+/* Origins are told apart modulo `period` at least; 0: as far as costs depend on them. */
 struct la_reach la_reach_make(struct la_ctx *cx, const struct la_partition *p, struct la_layout memory,
-                              uint32_t bits);
+                              uint32_t bits, int64_t period);
 /* The offset in elements of a place, in a tile of a kind: the swizzle applied. */
 int64_t la_reach_at(const struct la_reach *r, const struct la_tiles *kind, int64_t place);
 
@@ -665,6 +679,48 @@ struct la_facts {
     int64_t column[64];
 };
 struct la_facts la_facts_of(struct la_ctx *cx, struct la_layout a);
+
+/* ---- swizzle_search.c: the swizzle that serves the accesses best ----------------------------------------------- */
+
+enum {
+    LA_SEARCH_ACCESSES = 8,   /* to one layout: a few copies and the operands of an MMA */
+    LA_SEARCH_TOLD = 16,      /* the best that are told */
+    LA_SEARCH_COSTS = 1 << 22 /* instructions that are costed: half a second */
+};
+
+/* How a partition accesses the layout; lanes as in struct la_access, vector in elements. */
+struct la_search_access {
+    struct la_partition part;
+    enum la_access_op op;
+    int32_t lanes;
+    int64_t vector;
+};
+
+/* A way to lay the elements out, and its wavefronts. Without a swizzle bits is 0; without padding it is 0. */
+struct la_candidate {
+    struct la_swizzle swizzle;
+    int64_t padding; /* elements after each row, as many as the leading stride grows */
+    int64_t wavefronts, each[LA_SEARCH_ACCESSES];
+};
+
+struct la_search {
+    uint32_t accesses, legal, n;              /* legal swizzles; how many of them are told */
+    int64_t ideal;                            /* wavefronts */
+    struct la_candidate none;                 /* the layout as it is */
+    struct la_candidate best[LA_SEARCH_TOLD]; /* swizzles, the best first */
+    bool paddable;
+    int64_t leading;            /* the stride that padding makes longer */
+    struct la_candidate padded; /* the least padding that does as well as the best swizzle, or the best */
+    struct la_layout padded_layout;
+};
+struct la_search la_swizzle_search(struct la_ctx *cx, struct la_layout memory, uint32_t bits, uint32_t n,
+                                   const struct la_search_access *accesses);
+
+/* A swizzle of offsets in units of `from` bits as one in units of `to` bits: <3,4,3> of bytes is <3,3,3> of half_t.
+ * Fails with domain when it swizzles bits below the unit. */
+struct la_swizzle la_swizzle_in_units(struct la_ctx *cx, struct la_swizzle s, uint32_t from, uint32_t to);
+/* 128, 64 or 32 when TMA and wgmma know the swizzle by that many bytes, else 0. */
+int32_t la_swizzle_hardware(struct la_swizzle s, uint32_t bits);
 
 /* ---- ops.c: the table of operations ------------------------------------------------------------------------- */
 

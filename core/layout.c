@@ -194,6 +194,7 @@ static const struct la_node *apply_outer(struct la_ctx *cx, const struct la_valu
 const struct la_node *la_layout_at(struct la_ctx *cx, struct la_layout a, const struct la_node *coord)
 {
     const struct la_node *x = la_crd2idx(cx, coord, a.shape, a.stride);
+    a = la_position_independent(cx, a);
     if (!a.outer)
         return x;
     const struct la_node *offset = a.offset->kind == LA_BITS ? la_int(cx, a.offset->value, false) : a.offset;

@@ -29,7 +29,7 @@ static struct la_value part(struct la_ctx *cx, const struct la_call *call)
     return v;
 }
 
-static const struct la_node *shape_of(struct la_ctx *cx, struct la_value v)
+const struct la_node *la_shape_of(struct la_ctx *cx, struct la_value v)
 {
     if (v.kind & LA_K_ANYLAYOUT)
         return v.layout.shape;
@@ -41,7 +41,7 @@ static const struct la_node *shape_of(struct la_ctx *cx, struct la_value v)
     la_build(&b, cx);
     const uint32_t h = la_build_open(&b);
     for (uint32_t i = 0; i < la_rank(v.tuple); i++)
-        la_build_add(&b, shape_of(cx, la_node_value(la_mode(cx, v.tuple, i))));
+        la_build_add(&b, la_shape_of(cx, la_node_value(la_mode(cx, v.tuple, i))));
     la_build_close(&b, h);
     return la_build_done(&b);
 }
@@ -61,17 +61,19 @@ static struct la_value op_rank(struct la_ctx *cx, const struct la_call *call)
 
 static struct la_value op_depth(struct la_ctx *cx, const struct la_call *call)
 {
-    return la_value_tuple(la_depth(cx, shape_of(cx, part(cx, call))));
+    return la_value_tuple(la_depth(cx, la_shape_of(cx, part(cx, call))));
 }
 
 static struct la_value op_size(struct la_ctx *cx, const struct la_call *call)
 {
-    return la_value_tuple(la_product(cx, shape_of(cx, part(cx, call))));
+    if (call->args[0].kind & (LA_K_TILED_COPY | LA_K_TILED_MMA))
+        return la_tiled_threads(cx, call);
+    return la_value_tuple(la_product(cx, la_shape_of(cx, part(cx, call))));
 }
 
 static struct la_value op_shape(struct la_ctx *cx, const struct la_call *call)
 {
-    return la_value_tuple(shape_of(cx, part(cx, call)));
+    return la_value_tuple(la_shape_of(cx, part(cx, call)));
 }
 
 static struct la_value op_stride(struct la_ctx *cx, const struct la_call *call)
@@ -161,22 +163,11 @@ static struct la_value op_make_layout_like(struct la_ctx *cx, const struct la_ca
     return la_value_layout(layout_like(cx, la_inner(call->args[0].layout)));
 }
 
-/* As layout_like, but mode 0, the values of an atom, always comes first and contiguous. */
 static struct la_value op_make_fragment_like(struct la_ctx *cx, const struct la_call *call)
 {
     const struct la_value v = call->args[0];
-    if (v.kind & LA_K_INTTUPLE)
-        return la_value_layout(la_layout_of(cx, v.tuple));
-    const struct la_layout a = la_inner(v.layout);
-    const uint32_t rank = la_rank(a.shape);
-    if (rank <= 1 || !a.shape->is_static)
-        return la_value_layout(la_layout_of(cx, a.shape));
-    const struct la_node *s0 = la_mode(cx, a.shape, 0), *d0 = la_mode(cx, a.stride, 0);
-    const struct la_layout values = la_plain(s0, la_compact_left(cx, la_filter_zeros(cx, d0, s0)));
-    const struct la_node *rest = la_take(cx, a.shape, 1, rank);
-    const struct la_layout others = la_plain(rest,
-                                             la_compact_order(cx, rest, la_take(cx, a.stride, 1, rank)));
-    return la_value_layout(la_tiled_product(cx, values, la_value_layout(others)));
+    return la_value_layout(v.kind & LA_K_INTTUPLE ? la_layout_of(cx, v.tuple)
+                                                  : la_fragment_like(cx, v.layout));
 }
 
 static const struct la_node *basis_like(struct la_ctx *cx, const struct la_node *shape, uint32_t *path,
@@ -199,7 +190,7 @@ static const struct la_node *basis_like(struct la_ctx *cx, const struct la_node 
 static struct la_value op_make_identity_layout(struct la_ctx *cx, const struct la_call *call)
 {
     uint32_t path[LA_MAX_DEPTH];
-    const struct la_node *shape = shape_of(cx, call->args[0]);
+    const struct la_node *shape = la_shape_of(cx, call->args[0]);
     return la_value_layout(la_plain(shape, basis_like(cx, shape, path, 0)));
 }
 
@@ -306,11 +297,15 @@ static const struct la_node *one_of(struct la_ctx *cx, const struct la_node *coo
     return la_crd2idx(cx, coord, shape, la_compact_left(cx, shape));
 }
 
+const struct la_node *la_flat_coord(struct la_ctx *cx, struct la_layout a, const struct la_node *index)
+{
+    const struct la_node *hier = la_idx2crd(cx, index, a.shape, a.stride);
+    return a.shape->kind == LA_TUPLE ? la_map2(cx, hier, a.shape, one_of) : hier;
+}
+
 static struct la_value op_get_flat_coord(struct la_ctx *cx, const struct la_call *call)
 {
-    const struct la_layout a = call->args[0].layout;
-    const struct la_node *hier = la_idx2crd(cx, call->args[1].tuple, a.shape, a.stride);
-    return la_value_tuple(a.shape->kind == LA_TUPLE ? la_map2(cx, hier, a.shape, one_of) : hier);
+    return la_value_tuple(la_flat_coord(cx, call->args[0].layout, call->args[1].tuple));
 }
 
 static struct la_value op_get_1d_coord(struct la_ctx *cx, const struct la_call *call)
@@ -361,7 +356,8 @@ const struct la_op la_ops_layout[] = {
             "rank((_2,(_3,_4)))", "_2"),
     OF_PART("depth", op_depth, "How deep the modes are nested; 0 for an integer.", ANYTHING, LA_K_INT,
             "depth((_2,(_3,_4)))", "_2"),
-    OF_PART("size", op_size, "The number of coordinates: the product of all extents.", ANYTHING, LA_K_INT,
+    OF_PART("size", op_size, "The number of coordinates, or of a tiled copy's or MMA's threads.",
+            ANYTHING | LA_K_TILED_COPY | LA_K_TILED_MMA, LA_K_INT,
             "size<1>((_2,(_2,_3)):(_3,(_6,_1)))", "_6"),
     OF_PART("cosize", op_cosize, "One more than the largest offset.", LA_K_ANYLAYOUT, LA_K_INT,
             "cosize((_2,_3):(_5,_1))", "_8"),

@@ -10,7 +10,9 @@
 
 static const struct la_op *const groups[] = {la_ops_tuple,   la_ops_layout,  la_ops_modes,
                                              la_ops_algebra, la_ops_inverse, la_ops_tiling,
-                                             la_ops_swizzle, la_ops_recast,  la_ops_predicates};
+                                             la_ops_swizzle, la_ops_recast,  la_ops_predicates,
+                                             la_ops_smem,    la_ops_atom,    la_ops_tiled_copy,
+                                             la_ops_tiled_mma};
 
 enum {
     GROUPS = sizeof groups / sizeof *groups,
@@ -57,10 +59,15 @@ static size_t distance(const char *a, size_t n, const char *b, size_t m)
     return d[n % 3][m];
 }
 
+bool la_name_is_near(size_t len, size_t edits)
+{
+    return edits <= len * NEAR_PERCENT / 100;
+}
+
 const char *la_op_nearest(const char *name, size_t len)
 {
     const char *nearest = NULL;
-    size_t least = len * NEAR_PERCENT / 100 + 1;
+    size_t least = SIZE_MAX;
     if (len > MAX_NAME)
         return NULL;
     const struct la_op *op;
@@ -71,7 +78,7 @@ const char *la_op_nearest(const char *name, size_t len)
             nearest = op->name;
         }
     }
-    return nearest;
+    return la_name_is_near(len, least) ? nearest : NULL;
 }
 
 _Noreturn void la_fail_arg(struct la_ctx *cx, uint32_t i, enum la_error_code code, const char *format, ...)

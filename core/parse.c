@@ -3,7 +3,7 @@
  *     expression = operand [("=="|"!=") operand] ; operand = layout ["o" layout "o" operand] ; layout = sum [":" sum]
  *     sum        = term { ("+"|"-") term } ; term = unary { ("*"|"/"|"%") unary }
  *     unary      = "-" unary | postfix
- *     postfix    = primary { "(" coords ")" | "." NAME [<...>] "(" args ")" | "{}" | "@" INTEGER }
+ *     postfix    = primary { "(" coords ")" | "." NAME [<...>] "(" args ")" | "::" NAME | "{}" | "@" INTEGER }
  *     primary    = literal | "(" items ")" | type | NAME [<...>] "(" args ")" | NAME
  *
  * Parentheses always make a tuple. Integers are read as la_integers says. Every error tells where it is. */
@@ -26,16 +26,6 @@ static void need_integer_tuple(struct parser *p, size_t start, struct la_value v
         la_syntax(p, start, p->at - start, LA_E_kind, "%s must be an integer or a tuple of integers, not %s",
                   what, la_kinds_text(p->cx, v.kind));
 }
-
-/* Run f with errors shown at [start, here). */
-#define AT(p, start, EXPRESSION) \
-    do { \
-        const struct la_span span_ = {(start), (p)->at - (start)}; \
-        (p)->cx->spans = &span_; \
-        (p)->cx->blame = -1; \
-        EXPRESSION; \
-        (p)->cx->spans = NULL; \
-    } while (0)
 
 /* Give a call its arguments and run it; spans[0] is the call, spans[1..] its arguments. */
 static struct la_value run(struct parser *p, const struct la_call *call, const struct la_span *spans)
@@ -78,7 +68,7 @@ static struct la_value tuple(struct parser *p)
         do {
             const size_t start = p->at;
             const struct la_value v = la_expression(p);
-            if (v.kind & (LA_K_BOOL | LA_K_TEXT))
+            if (v.kind & (LA_K_BOOL | LA_K_TEXT | LA_K_ATOM | LA_K_TILED_COPY | LA_K_TILED_MMA))
                 la_syntax(p, start, p->at - start, LA_E_kind, "%s cannot stand in a tuple",
                           la_kinds_text(p->cx, v.kind));
             la_build_add(&b, la_value_node(p->cx, v));
@@ -106,6 +96,8 @@ static _Noreturn void unknown(struct parser *p, struct word w)
     for (const struct la_binding *b = p->names; b && !nearest; b = b->next)
         if (strlen(b->name) == w.len && strncasecmp(b->name, w.text, w.len) == 0)
             nearest = b->name;
+    if (!nearest)
+        nearest = la_atom_nearest(p->cx, w.text, w.len);
     la_syntax(p, w.at, w.len, LA_E_unknown_name, "unknown name '%.*s'%s", (int)(w.len > 80 ? 80 : w.len),
               w.text, nearest ? la_format(p->cx, "; did you mean '%s'?", nearest) : "");
 }
@@ -191,6 +183,27 @@ static struct la_value method(struct parser *p, struct la_value self, size_t sta
     return call(p, &c);
 }
 
+/* member = "::" NAME: what an atom or a tiled copy tells of itself: Copy_Atom<...>::ValLayoutSrc */
+static struct la_value member(struct parser *p, struct la_value self, size_t start, size_t end)
+{
+    struct word w;
+    p->at += 2;
+    const size_t at = p->at;
+    if (!la_word(p, &w))
+        la_syntax(p, at, 1, LA_E_syntax, "the name of a member must follow '::'");
+    struct la_call *call = la_alloc(p->cx, sizeof *call);
+    call->op = la_op_find(w.text, w.len);
+    if (!call->op)
+        unknown(p, w);
+    call->argc = 1;
+    call->targc = 0;
+    call->args[0] = self;
+    p->last_call = call;
+    p->last_call_span = (struct la_span){start, p->at - start};
+    const struct la_span spans[2] = {p->last_call_span, {start, end - start}};
+    return run(p, call, spans);
+}
+
 /* ---- expressions ---- */
 
 /* The value of a name: the last one that it was given. */
@@ -256,6 +269,7 @@ static struct la_value name(struct parser *p)
         return call(p, &c);
     if (la_word_is(w, "static_cast"))
         return cast(p, w);
+    w = la_qualified(p, w);
     if (!la_type_spelling(p, w, &v))
         unknown(p, w);
     return v.kind == LA_K_TYPE && v.type->bits && la_next_is(p, '(') ? cast(p, w) : v;
@@ -305,6 +319,8 @@ static struct la_value postfix(struct parser *p)
             p->at += 7;
             if (v.kind == LA_K_INT)
                 v = la_value_tuple(la_int(p->cx, v.tuple->value, p->static_integers || p->templates > 0));
+        } else if (la_next_is(p, ':') && p->text[p->at + 1] == ':') {
+            v = member(p, v, start, end);
         } else if (la_accept(p, '{')) {
             la_expect(p, '}', "after '{': values stand in the type");
         } else if (la_accept(p, '@')) {
@@ -406,7 +422,9 @@ static bool is_composed_operator(struct parser *p)
 static struct la_value composed(struct parser *p, struct la_value outer, size_t start)
 {
     la_accept(p, 'o');
-    const struct la_value offset = layout(p);
+    struct la_value offset;
+    if (!la_smem_spelling(p, &offset))
+        offset = layout(p);
     if (!is_composed_operator(p))
         la_syntax(p, start, p->at - start, LA_E_syntax,
                   "a composed layout is written outer o offset o layout, for example Sw<3,3,3> o _0 o "

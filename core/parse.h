@@ -55,11 +55,25 @@ bool la_word(struct parser *p, struct word *out); /* an identifier, without cute
 bool la_word_is(struct word w, const char *s);
 const struct la_node *la_literal(struct parser *p); /* an integer in any spelling, or NULL */
 
+/* Run f with errors shown at [start, here). */
+#define AT(p, start, EXPRESSION) \
+    do { \
+        const struct la_span span_ = {(start), (p)->at - (start)}; \
+        (p)->cx->spans = &span_; \
+        (p)->cx->blame = -1; \
+        EXPRESSION; \
+        (p)->cx->spans = NULL; \
+    } while (0)
+
 /* parse.c */
 struct la_value la_expression(struct parser *p);
 uint32_t la_arguments(struct parser *p, char close, struct la_value *args, struct la_span *spans);
 
-/* spell.c: Int<3>, Shape<...>, Layout<...>, Swizzle<...>, LayoutLeft, half_t ...; false when w is none of them */
+/* spell.c: GMMA::Major::K as one word, when the scope in front is no value */
+struct word la_qualified(struct parser *p, struct word w);
+/* smem_ptr[16b](unset) */
+bool la_smem_spelling(struct parser *p, struct la_value *out);
+/* Int<3>, Shape<...>, Layout<...>, Swizzle<...>, LayoutLeft, half_t ...; false when w is none of them */
 bool la_type_spelling(struct parser *p, struct word w, struct la_value *out);
 
 #endif

@@ -72,8 +72,14 @@ static void put_leaf(struct writer *w, const struct la_node *n)
 {
     if (n->kind == LA_ANY) {
         put_char(w, '_');
+    } else if (n->kind == LA_LEAF && n->leaf->kind & (LA_K_ATOM | LA_K_TILED_COPY | LA_K_TILED_MMA)) {
+        put(w, la_tiled_name(w->cx, n->leaf)); /* in a message: one line */
     } else if (n->kind == LA_LEAF) {
         put_value(w, n->leaf);
+    } else if (n->kind == LA_SMEM) {
+        put(w, "smem_ptr[");
+        put_int(w, n->value);
+        put(w, "b](unset)");
     } else if (n->kind == LA_BITS) {
         char text[64];
         snprintf(text, sizeof text, "M_%" PRIu32 "|(%" PRIu32 "&%" PRIu32 ")=%" PRId64, n->bits->known,
@@ -139,6 +145,11 @@ static void put_value(struct writer *w, const struct la_value *v)
         break;
     case LA_K_TEXT:
         put(w, v->text);
+        break;
+    case LA_K_ATOM:
+    case LA_K_TILED_COPY:
+    case LA_K_TILED_MMA:
+        put(w, la_tiled_text(w->cx, v, w->spelling));
         break;
     default:
         put_tuple(w, v->tuple);

@@ -361,3 +361,20 @@ bool la_eval(struct la_ctx *cx, const char *text, enum la_integers integers, str
                            .out = out};
     return la_try(cx, program, &e);
 }
+
+struct la_value la_read(struct la_ctx *cx, const char *text, struct la_binding *names)
+{
+    const struct la_ctx outer = *cx;
+    struct parser p = {.cx = cx, .text = text, .len = strlen(text), .static_integers = true, .names = names};
+    cx->trace = NULL; /* what the program reads for itself is no step of a derivation */
+    const struct la_value v = la_expression(&p);
+    la_skip_space(&p);
+    if (p.at < p.len)
+        la_syntax(&p, p.at, p.len - p.at, LA_E_syntax, "this does not belong to %.80s", text);
+    cx->call = outer.call;
+    cx->spans = outer.spans;
+    cx->blame = outer.blame;
+    cx->depth = outer.depth;
+    cx->trace = outer.trace;
+    return v;
+}

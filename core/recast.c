@@ -76,14 +76,25 @@ static const struct la_node *upcast_offset(struct la_ctx *cx, const struct la_no
     return la_div(cx, offset, n);
 }
 
-static struct la_value upcast(struct la_ctx *cx, struct la_value v, const struct la_node *n)
+/* A swizzle of bytes stays what it is: only the bits of an element change. */
+static struct la_value reflagged(struct la_ctx *cx, struct la_layout a, struct la_layout inner, int64_t bits)
+{
+    a.offset = la_smem_flag(cx, bits);
+    return la_value_layout(la_rewrap(a, inner));
+}
+
+struct la_value la_upcast(struct la_ctx *cx, struct la_value v, const struct la_node *n)
 {
     if (v.kind == LA_K_SWIZZLE)
         return (struct la_value){.kind = LA_K_SWIZZLE, .swizzle = upcast_swizzle(cx, v.swizzle, n->value)};
     const struct la_layout inner = cast(cx, la_inner(v.layout), n, upcast_leaf);
     if (!v.layout.outer)
         return la_value_layout(inner);
-    const struct la_value outer = upcast(cx, *v.layout.outer, n);
+    if (v.layout.offset->kind == LA_SMEM) {
+        const struct la_node *bits = la_mul(cx, la_int(cx, v.layout.offset->value, true), n);
+        return reflagged(cx, v.layout, inner, bits->value);
+    }
+    const struct la_value outer = la_upcast(cx, *v.layout.outer, n);
     const struct la_node *offset = upcast_offset(cx, v.layout.offset, n);
     if (outer.kind == LA_K_SWIZZLE)
         return la_value_layout(la_compose_swizzle(cx, outer.swizzle, offset, inner));
@@ -110,6 +121,13 @@ static struct la_value downcast(struct la_ctx *cx, struct la_value v, const stru
         return la_value_layout(inner);
     if (v.layout.outer->kind != LA_K_SWIZZLE)
         la_fail(cx, LA_E_kind, "only swizzled layouts are recast, not layouts of layouts");
+    if (v.layout.offset->kind == LA_SMEM) {
+        const int64_t bits = v.layout.offset->value;
+        if (bits % n->value != 0)
+            la_fail(cx, LA_E_divisibility, "an element of %lld bits cannot be split into %s",
+                    (long long)bits, la_show(cx, n));
+        return reflagged(cx, v.layout, inner, bits / n->value);
+    }
     return la_value_layout(la_compose_swizzle(cx, downcast_swizzle(cx, v.layout.outer->swizzle, n->value),
                                               la_mul(cx, v.layout.offset, n), inner));
 }
@@ -123,7 +141,7 @@ static const struct la_node *factor(struct la_ctx *cx, const struct la_call *cal
 
 static struct la_value op_upcast(struct la_ctx *cx, const struct la_call *call)
 {
-    return upcast(cx, call->args[0], factor(cx, call));
+    return la_upcast(cx, call->args[0], factor(cx, call));
 }
 
 static struct la_value op_downcast(struct la_ctx *cx, const struct la_call *call)
@@ -138,17 +156,21 @@ static const struct la_node *bits_of(struct la_ctx *cx, const struct la_call *ca
     return la_int(cx, call->targs[i].type->bits, true);
 }
 
+struct la_value la_recast(struct la_ctx *cx, struct la_value v, const struct la_node *old,
+                          const struct la_node *new)
+{
+    const struct la_node *common = la_gcd(cx, old, new);
+    const struct la_node *up = la_div(cx, new, common), *down = la_div(cx, old, common);
+    if (up->value != 1)
+        v = la_upcast(cx, v, up);
+    return down->value != 1 ? downcast(cx, v, down) : v;
+}
+
 static struct la_value op_recast_layout(struct la_ctx *cx, const struct la_call *call)
 {
     if (call->targc != 2)
         la_fail(cx, LA_E_arity, "it takes two types in <...>, the old and the new one");
-    const struct la_node *old = bits_of(cx, call, 0), *new = bits_of(cx, call, 1),
-                         *common = la_gcd(cx, old, new);
-    const struct la_node *up = la_div(cx, new, common), *down = la_div(cx, old, common);
-    struct la_value v = call->args[0];
-    if (up->value != 1)
-        v = upcast(cx, v, up);
-    return down->value != 1 ? downcast(cx, v, down) : v;
+    return la_recast(cx, call->args[0], bits_of(cx, call, 0), bits_of(cx, call, 1));
 }
 
 /* ---- alignment and common vectors ---- */
@@ -181,9 +203,10 @@ static const struct la_node *max_alignment(struct la_ctx *cx, struct la_layout a
 
 static struct la_value op_max_alignment(struct la_ctx *cx, const struct la_call *call)
 {
-    const struct la_value v = call->args[0];
+    struct la_value v = call->args[0];
     if (v.kind == LA_K_SWIZZLE)
         return la_value_tuple(la_int(cx, (int64_t)1 << v.swizzle.base, true));
+    v.layout = la_position_independent(cx, v.layout);
     const struct la_node *inner = max_alignment(cx, la_inner(v.layout));
     if (!v.layout.outer)
         return la_value_tuple(inner);
@@ -229,7 +252,8 @@ static const struct la_node *swizzle_vector(struct la_ctx *cx, struct la_layout 
 
 static struct la_value op_max_common_layout(struct la_ctx *cx, const struct la_call *call)
 {
-    const struct la_layout a = call->args[0].layout, b = call->args[1].layout;
+    const struct la_layout a = la_position_independent(cx, call->args[0].layout),
+                           b = la_position_independent(cx, call->args[1].layout);
     struct la_layout common = max_common_layout(cx, a, b);
     if (a.outer || b.outer) { /* a swizzle keeps runs of 2^M elements together */
         const struct la_node *base = swizzle_vector(cx, a.outer ? a : b);
@@ -241,7 +265,8 @@ static struct la_value op_max_common_layout(struct la_ctx *cx, const struct la_c
 
 static struct la_value op_max_common_vector(struct la_ctx *cx, const struct la_call *call)
 {
-    const struct la_layout a = call->args[0].layout, b = call->args[1].layout;
+    const struct la_layout a = la_position_independent(cx, call->args[0].layout),
+                           b = la_position_independent(cx, call->args[1].layout);
     const struct common c = common_vector(cx, la_inner(a), la_inner(b));
     const struct la_node *vector = c.vector ? c.vector : la_one;
     const bool same = a.outer && b.outer && a.outer->kind == LA_K_SWIZZLE && b.outer->kind == LA_K_SWIZZLE &&

@@ -4,6 +4,7 @@
  * nothing. Sw<3,3,3> and M_8|(16&48)=24 are what CuTe prints for a swizzle and for the offset of a sliced one. */
 #include "parse.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static struct la_value tuple_value(struct parser *p, uint32_t n, const struct la_value *args)
@@ -57,14 +58,11 @@ static struct la_value spell_layout(struct parser *p, struct word w, uint32_t n,
     for (uint32_t i = 0; i < n; i++)
         if (!(args[i].kind & (LA_K_INTTUPLE | (i == 1 ? LA_K_TYPE : 0))))
             la_syntax(p, w.at, p->at - w.at, LA_E_kind, "Layout<...> takes a shape and a stride");
-    const struct la_span span = {w.at, p->at - w.at};
-    p->cx->spans = &span;
-    p->cx->blame = -1;
-    const struct la_layout a = n == 1 ? la_layout_of(p->cx, args[0].tuple)
-                               : args[1].kind == LA_K_TYPE
-                                   ? la_ordered_layout(p->cx, args[0].tuple, &args[1])
-                                   : la_make_layout(p->cx, args[0].tuple, args[1].tuple);
-    p->cx->spans = NULL;
+    struct la_layout a;
+    AT(p, w.at,
+       a = n == 1                      ? la_layout_of(p->cx, args[0].tuple)
+           : args[1].kind == LA_K_TYPE ? la_ordered_layout(p->cx, args[0].tuple, &args[1])
+                                       : la_make_layout(p->cx, args[0].tuple, args[1].tuple));
     return la_value_layout(a);
 }
 
@@ -72,13 +70,9 @@ static struct la_value spell_swizzle(struct parser *p, struct word w, uint32_t n
 {
     need(p, w, n, 2, 3, "Swizzle<3,3,3>");
     const int64_t bits = integer(p, w, args[0]);
-    const struct la_span span = {w.at, p->at - w.at};
-    p->cx->spans = &span;
-    p->cx->blame = -1;
-    const struct la_value v = {.kind = LA_K_SWIZZLE,
-                               .swizzle = la_make_swizzle(p->cx, bits, integer(p, w, args[1]),
-                                                          n == 3 ? integer(p, w, args[2]) : bits)};
-    p->cx->spans = NULL;
+    struct la_value v = {.kind = LA_K_SWIZZLE};
+    const int64_t base = integer(p, w, args[1]), shift = n == 3 ? integer(p, w, args[2]) : bits;
+    AT(p, w.at, v.swizzle = la_make_swizzle(p->cx, bits, base, shift));
     return v;
 }
 
@@ -108,6 +102,89 @@ static struct la_value spell_scaled_basis(struct parser *p, struct word w, uint3
     return basis_of(p, w, args[0].tuple, n - 1, args + 1);
 }
 
+static const struct la_type *need_type(struct parser *p, struct word w, struct la_value v)
+{
+    if (v.kind != LA_K_TYPE || v.type->bits == 0)
+        la_syntax(p, w.at, p->at - w.at, LA_E_kind, "%.*s<...> takes the type of an element", (int)w.len,
+                  w.text);
+    return v.type;
+}
+
+static struct la_value spell_complex(struct parser *p, struct word w, uint32_t n, const struct la_value *args)
+{
+    need(p, w, n, 1, 1, "complex<double>");
+    const struct la_type *part = need_type(p, w, args[0]);
+    return (struct la_value){.kind = LA_K_TYPE, .type = la_type_complex(p->cx, part)};
+}
+
+static struct la_value spell_sparse(struct parser *p, struct word w, uint32_t n, const struct la_value *args)
+{
+    need(p, w, n, 2, 2, "sparse_elem<2, half_t>");
+    const int64_t sparsity = integer(p, w, args[0]);
+    const struct la_type *element = need_type(p, w, args[1]);
+    struct la_value v = {.kind = LA_K_TYPE};
+    AT(p, w.at, v.type = la_type_sparse(p->cx, sparsity, element));
+    return v;
+}
+
+/* ---- atoms and what is made of them ---- */
+
+static const struct la_atom *need_atom(struct parser *p, struct word w, struct la_value v, const char *form)
+{
+    if (v.kind != LA_K_ATOM)
+        la_syntax(p, w.at, p->at - w.at, LA_E_kind, "it is written %s; %s is no atom", form,
+                  la_kinds_text(p->cx, v.kind));
+    return v.object;
+}
+
+/* MMA_Atom<X>, MMA_Traits<X>, Copy_Traits<X>: X itself */
+static struct la_value spell_traits(struct parser *p, struct word w, uint32_t n, const struct la_value *args)
+{
+    static const char form[] = "MMA_Atom<SM80_16x8x16_F32F16F16F32_TN>";
+    need(p, w, n, 1, 1, form);
+    need_atom(p, w, args[0], form);
+    return args[0];
+}
+
+static struct la_value spell_copy_atom(struct parser *p, struct word w, uint32_t n,
+                                       const struct la_value *args)
+{
+    static const char form[] = "Copy_Atom<UniversalCopy<uint128_t>, half_t>";
+    need(p, w, n, 2, 2, form);
+    const struct la_atom *op = need_atom(p, w, args[0], form);
+    const struct la_type *type = need_type(p, w, args[1]);
+    struct la_value v = {.kind = LA_K_ATOM};
+    AT(p, w.at, v.object = la_copy_atom(p->cx, op, type));
+    return v;
+}
+
+static struct la_value spell_tiled_mma(struct parser *p, struct word w, uint32_t n,
+                                       const struct la_value *args)
+{
+    static const char form[] = "TiledMMA<MMA_Atom<...>, Layout<Shape<_2,_2,_1>>, Tile<_32,_32,_16>>";
+    need(p, w, n, 2, 3, form);
+    const struct la_atom *atom = need_atom(p, w, args[0], form);
+    if (args[1].kind != LA_K_LAYOUT || (n > 2 && !(args[2].kind & (LA_K_TUPLE | LA_K_TILE))))
+        la_syntax(p, w.at, p->at - w.at, LA_E_kind, "it is written %s", form);
+    const struct la_node *permutation = n > 2 ? args[2].tuple : la_repeat(p->cx, 3, la_any);
+    struct la_value v = {.kind = LA_K_TILED_MMA};
+    AT(p, w.at, v.object = la_make_tiled_mma(p->cx, atom, args[1].layout, permutation));
+    return v;
+}
+
+static struct la_value spell_tiled_copy(struct parser *p, struct word w, uint32_t n,
+                                        const struct la_value *args)
+{
+    static const char form[] = "TiledCopy<Copy_Atom<...>, Layout of (thread, value), Shape of the tile>";
+    need(p, w, n, 3, 3, form);
+    const struct la_atom *atom = need_atom(p, w, args[0], form);
+    if (args[1].kind != LA_K_LAYOUT || !(args[2].kind & (LA_K_TUPLE | LA_K_TILE)))
+        la_syntax(p, w.at, p->at - w.at, LA_E_kind, "it is written %s", form);
+    struct la_value v = {.kind = LA_K_TILED_COPY};
+    AT(p, w.at, v.object = la_tiled_copy(p->cx, atom, args[1].layout, args[2].tuple));
+    return v;
+}
+
 static const struct {
     const char *name;
     struct la_value (*make)(struct parser *p, struct word w, uint32_t n, const struct la_value *args);
@@ -127,6 +204,14 @@ static const struct {
     {"Sw", spell_swizzle},
     {"E", spell_e},
     {"ScaledBasis", spell_scaled_basis},
+    {"complex", spell_complex},
+    {"sparse_elem", spell_sparse},
+    {"MMA_Atom", spell_traits},
+    {"MMA_Traits", spell_traits},
+    {"Copy_Traits", spell_traits},
+    {"Copy_Atom", spell_copy_atom},
+    {"TiledMMA", spell_tiled_mma},
+    {"TiledCopy", spell_tiled_copy},
 };
 
 /* M_8|(16&48)=24: known bits, run-time bits, which they are, and the value. */
@@ -158,6 +243,57 @@ static bool mixed_bits(struct parser *p, struct word w, struct la_value *out)
     return true;
 }
 
+bool la_smem_spelling(struct parser *p, struct la_value *out)
+{
+    const size_t start = p->at;
+    if (!la_accept_word(p, "smem_ptr"))
+        return false;
+    la_expect(p, '[', "in smem_ptr[16b](unset)");
+    char *end;
+    const long bits = strtol(p->text + p->at, &end, 10);
+    p->at = (size_t)(end - p->text);
+    if (bits < 1 || bits > LA_MAX_SMEM_BITS || strncmp(end, "b](unset)", 9) != 0)
+        la_syntax(p, start, p->at - start, LA_E_syntax, "it is written smem_ptr[16b](unset)");
+    p->at += 9;
+    *out = (struct la_value){.kind = LA_K_INT, .tuple = la_smem_flag(p->cx, bits)};
+    return true;
+}
+
+struct word la_qualified(struct parser *p, struct word w)
+{
+    struct word next;
+    while (strncmp(p->text + p->at, "::", 2) == 0 && !la_is_atom_name(p->cx, w.text, w.len)) {
+        const size_t at = p->at;
+        p->at += 2;
+        if (!la_word(p, &next)) {
+            p->at = at;
+            return w;
+        }
+        w.len = p->at - w.at;
+    }
+    return w;
+}
+
+/* GMMA::Layout_K_SW128_Atom<half_t>, and an instruction with or without template arguments */
+static bool atom_spelling(struct parser *p, struct word w, struct la_value *out)
+{
+    struct la_smem_atom smem;
+    const bool is_smem = la_smem_atom_find(w.text, w.len, &smem);
+    if (!is_smem && !la_is_atom_name(p->cx, w.text, w.len))
+        return false;
+    struct la_value *args = la_alloc(p->cx, LA_MAX_ARGS * sizeof *args);
+    const uint32_t n = template_arguments(p, args);
+    if (is_smem) {
+        if (n != 1 || args[0].kind != LA_K_TYPE || args[0].type->bits == 0)
+            la_syntax(p, w.at, p->at - w.at, LA_E_arity, "it is written %.*s<half_t>", (int)w.len, w.text);
+        AT(p, w.at, *out = la_value_layout(la_smem_atom(p->cx, smem, args[0].type)));
+        return true;
+    }
+    out->kind = LA_K_ATOM;
+    AT(p, w.at, out->object = la_atom_build(p->cx, w.text, w.len, n, args));
+    return true;
+}
+
 bool la_type_spelling(struct parser *p, struct word w, struct la_value *out)
 {
     if (la_word_is(w, "_") || la_word_is(w, "X") || la_word_is(w, "Underscore")) {
@@ -175,6 +311,8 @@ bool la_type_spelling(struct parser *p, struct word w, struct la_value *out)
         *out = (struct la_value){.kind = LA_K_TYPE, .type = type};
         return true;
     }
+    if (atom_spelling(p, w, out))
+        return true;
     if (!la_next_is(p, '<'))
         return false;
     for (size_t i = 0; i < sizeof spellings / sizeof *spellings; i++) {

@@ -231,15 +231,26 @@ static struct sliced slice_swizzled(struct la_ctx *cx, const struct la_node *coo
                            la_add(cx, base, other)};
 }
 
+/* The offset at which the slice of a plain layout begins; the modes at _ count as coordinate 0. */
+static const struct la_node *slice_offset(struct la_ctx *cx, const struct la_node *coord, struct la_layout a)
+{
+    if (la_all_any(coord))
+        return la_zero;
+    return la_crd2idx(cx, la_dice(cx, coord, coord), la_dice(cx, coord, a.shape),
+                      la_dice(cx, coord, a.stride));
+}
+
 static struct sliced slice_any(struct la_ctx *cx, const struct la_node *coord, struct la_layout a)
 {
+    struct la_layout rest = la_plain(la_slice(cx, coord, a.shape), la_slice(cx, coord, a.stride));
+    if (a.outer && a.offset->kind == LA_SMEM) { /* a slice that begins elsewhere has no room for the flag */
+        if (la_is(slice_offset(cx, coord, a), 0))
+            return (struct sliced){la_rewrap(a, rest), la_zero};
+        a = la_position_independent(cx, a);
+    }
     if (a.outer && a.outer->kind == LA_K_SWIZZLE)
         return slice_swizzled(cx, coord, a);
-    struct la_layout rest = la_plain(la_slice(cx, coord, a.shape), la_slice(cx, coord, a.stride));
-    const struct la_node *fixed = la_dice(cx, coord, coord); /* the modes at _ count as coordinate 0 */
-    const struct la_node *offset = la_zero;
-    if (!la_all_any(coord))
-        offset = la_crd2idx(cx, fixed, la_dice(cx, coord, a.shape), la_dice(cx, coord, a.stride));
+    const struct la_node *offset = slice_offset(cx, coord, a);
     if (!a.outer)
         return (struct sliced){rest, offset};
     rest.outer = a.outer;

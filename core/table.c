@@ -108,11 +108,12 @@ void la_offsets(struct la_ctx *cx, struct la_layout a, int64_t n, int64_t *out)
     if (n > product_of(cx, &m))
         la_fail(cx, LA_E_domain, "the layout has fewer than %lld elements", (long long)n);
     enumerate(&m, 0, n, out);
-    apply_outer(cx, a, n, out);
+    apply_outer(cx, la_position_independent(cx, a), n, out);
 }
 
 struct grid {
     struct la_layout layout;
+    const struct la_axes *axes;
     int64_t max_cells;
     struct la_table *out;
 };
@@ -131,11 +132,46 @@ static void split(struct la_ctx *cx, struct la_layout a, struct la_layout *rows,
                       : la_plain(la_take(cx, a.shape, 1, rank), la_take(cx, a.stride, 1, rank));
 }
 
+/* The named modes as one layout; one mode alone stays what it is. */
+static struct la_layout chosen(struct la_ctx *cx, struct la_layout a, uint32_t n, const uint32_t *modes)
+{
+    if (n == 0)
+        return la_plain(la_one, la_zero);
+    if (n == 1)
+        return la_plain(la_mode(cx, a.shape, modes[0]), la_mode(cx, a.stride, modes[0]));
+    return la_plain(la_select(cx, a.shape, n, modes), la_select(cx, a.stride, n, modes));
+}
+
+static void split_by(struct la_ctx *cx, struct la_layout a, const struct la_axes *axes,
+                     struct la_layout *rows, struct la_layout *cols)
+{
+    const uint32_t rank = la_rank(a.shape);
+    unsigned char *seen = la_alloc(cx, rank + 1);
+    for (uint32_t i = 0; i < rank; i++)
+        seen[i] = 0;
+    for (uint32_t i = 0; i < axes->n_rows + axes->n_cols; i++) {
+        const uint32_t mode = i < axes->n_rows ? axes->rows[i] : axes->cols[i - axes->n_rows];
+        if (mode >= rank)
+            la_fail(cx, LA_E_rank_mismatch, "there is no mode %u in %s, whose rank is %u", mode,
+                    la_show_layout(cx, a), rank);
+        if (seen[mode]++)
+            la_fail(cx, LA_E_domain, "mode %u is named twice among the rows and columns", mode);
+    }
+    for (uint32_t i = 0; i < rank; i++)
+        if (!seen[i])
+            la_fail(cx, LA_E_domain, "mode %u is neither among the rows nor among the columns", i);
+    *rows = chosen(cx, a, axes->n_rows, axes->rows);
+    *cols = chosen(cx, a, axes->n_cols, axes->cols);
+}
+
 static void fill_grid(struct la_ctx *cx, void *arg)
 {
     const struct grid *g = arg;
     struct la_layout rows, cols;
-    split(cx, g->layout, &rows, &cols);
+    if (g->axes)
+        split_by(cx, g->layout, g->axes, &rows, &cols);
+    else
+        split(cx, g->layout, &rows, &cols);
     const struct modes r = modes_of(cx, rows.shape, rows.stride), c = modes_of(cx, cols.shape, cols.stride);
     int64_t low = 0, high = 0;
     check_range(cx, &r, &low, &high);
@@ -149,18 +185,25 @@ static void fill_grid(struct la_ctx *cx, void *arg)
     int64_t *cells = la_alloc(cx, (size_t)(nr * nc + 1) * sizeof *cells);
     enumerate(&r, 0, nr, row);
     enumerate(&c, 0, nc, col);
+    const struct la_layout layout = la_position_independent(cx, g->layout);
     for (int64_t i = 0; i < nr; i++) {
         const int64_t base = row[i];
         int64_t *to = cells + i * nc;
         for (int64_t j = 0; j < nc; j++)
             to[j] = base + col[j];
+        apply_outer(cx, layout, nc, to); /* row by row, while it is in the cache */
     }
-    apply_outer(cx, g->layout, nr * nc, cells);
     *g->out = (struct la_table){nr, nc, rows.shape, cols.shape, cells};
+}
+
+bool la_table_by(struct la_ctx *cx, struct la_layout layout, const struct la_axes *axes, int64_t max_cells,
+                 struct la_table *out)
+{
+    struct grid g = {layout, axes, max_cells, out};
+    return la_try(cx, fill_grid, &g);
 }
 
 bool la_table(struct la_ctx *cx, struct la_layout layout, int64_t max_cells, struct la_table *out)
 {
-    struct grid g = {layout, max_cells, out};
-    return la_try(cx, fill_grid, &g);
+    return la_table_by(cx, layout, NULL, max_cells, out);
 }

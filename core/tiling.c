@@ -110,6 +110,21 @@ static struct la_layout flat_product(struct la_ctx *cx, struct la_layout a, stru
     return unpacked(cx, zipped_product(cx, a, tiler), true);
 }
 
+/* Compact, in the order of a's strides, but mode 0, the values of an atom, always comes first and contiguous. */
+struct la_layout la_fragment_like(struct la_ctx *cx, struct la_layout a)
+{
+    a = la_inner(a);
+    const uint32_t rank = la_rank(a.shape);
+    if (rank <= 1 || !a.shape->is_static)
+        return la_layout_of(cx, a.shape);
+    const struct la_node *s0 = la_mode(cx, a.shape, 0), *d0 = la_mode(cx, a.stride, 0);
+    const struct la_layout values = la_plain(s0, la_compact_left(cx, la_filter_zeros(cx, d0, s0)));
+    const struct la_node *rest = la_take(cx, a.shape, 1, rank);
+    const struct la_layout others = la_plain(rest,
+                                             la_compact_order(cx, rest, la_take(cx, a.stride, 1, rank)));
+    return la_tiled_product(cx, values, la_value_layout(others));
+}
+
 /* ---- blocked and raked: axis by axis ---- */
 
 static struct la_layout padded(struct la_ctx *cx, struct la_layout a, uint32_t rank)

@@ -1,7 +1,7 @@
 /* check.c: whether a copy kernel did what its plan says, seen by looking at every byte on the card.
  *
  *   1. The source is filled with random bytes, fences included; the destination with poison.
- *   2. The kernel runs. A support kernel that knows only the layouts compares every element, puts poison back.
+ *   2. The kernel runs. A kernel that knows only the layouts compares every element and puts poison back.
  *   3. All of the destination's memory must be poison again: what is not has strayed.
  *   4. Once more with the complement as poison: an element that was never written cannot hold both by chance.
  *   5. The source must be as it was filled.

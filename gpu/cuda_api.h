@@ -17,22 +17,22 @@
 #include <cuda.h>
 #include <nvrtc.h>
 
+/* clang-format off */
 #define GPU_DRIVER_CALLS(X) \
-    X(cuInit) \
-    X(cuDriverGetVersion) X(cuGetErrorName) X(cuGetErrorString) X(cuDeviceGetCount) X(cuDeviceGet) \
-        X(cuDeviceGetName) X(cuDeviceGetAttribute) X(cuDeviceTotalMem) X(cuDeviceGetUuid) \
-            X(cuDevicePrimaryCtxRetain) X(cuCtxSetCurrent) X(cuCtxSynchronize) X(cuMemGetInfo) X(cuMemAlloc) \
-                X(cuMemFree) X(cuMemHostAlloc) X(cuMemHostGetDevicePointer) X(cuMemsetD32Async) \
-                    X(cuMemcpyHtoDAsync) X(cuMemcpyDtoHAsync) X(cuMemcpyDtoDAsync) X(cuModuleLoadData) \
-                        X(cuModuleUnload) X(cuModuleGetFunction) X(cuFuncGetAttribute) \
-                            X(cuOccupancyMaxActiveBlocksPerMultiprocessor) X(cuLaunchKernel) \
-                                X(cuStreamCreate) X(cuStreamSynchronize) X(cuEventCreate) X(cuEventRecord) \
-                                    X(cuEventElapsedTime)
+    X(cuInit) X(cuDriverGetVersion) X(cuGetErrorName) X(cuGetErrorString) \
+    X(cuDeviceGetCount) X(cuDeviceGet) X(cuDeviceGetName) X(cuDeviceGetAttribute) X(cuDeviceTotalMem) \
+    X(cuDeviceGetUuid) X(cuDevicePrimaryCtxRetain) X(cuCtxSetCurrent) \
+    X(cuMemGetInfo) X(cuMemAlloc) X(cuMemFree) X(cuMemHostAlloc) X(cuMemHostGetDevicePointer) \
+    X(cuMemsetD32Async) X(cuMemcpyHtoDAsync) X(cuMemcpyDtoHAsync) X(cuMemcpyDtoDAsync) \
+    X(cuModuleLoadData) X(cuModuleUnload) X(cuModuleGetFunction) X(cuFuncGetAttribute) \
+    X(cuOccupancyMaxActiveBlocksPerMultiprocessor) X(cuLaunchKernel) \
+    X(cuStreamCreate) X(cuStreamSynchronize) X(cuEventCreate) X(cuEventRecord) X(cuEventElapsedTime)
 
 #define GPU_NVRTC_CALLS(X) \
-    X(nvrtcVersion) \
-    X(nvrtcGetErrorString) X(nvrtcCreateProgram) X(nvrtcDestroyProgram) X(nvrtcCompileProgram) \
-        X(nvrtcGetProgramLogSize) X(nvrtcGetProgramLog) X(nvrtcGetCUBINSize) X(nvrtcGetCUBIN)
+    X(nvrtcVersion) X(nvrtcGetErrorString) X(nvrtcCreateProgram) X(nvrtcDestroyProgram) \
+    X(nvrtcCompileProgram) X(nvrtcGetProgramLogSize) X(nvrtcGetProgramLog) \
+    X(nvrtcGetCUBINSize) X(nvrtcGetCUBIN)
+/* clang-format on */
 
 #define GPU_CALL_FIELD(name) __typeof__(&name) name;
 struct gpu_driver {

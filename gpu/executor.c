@@ -3,7 +3,9 @@
  *
  *   -> {"event":"ready","device":{...}}            or {"event":"unavailable","reason":"..."} and exit
  *   <- {"job":"17","spec":{...},"budget":{"run_ms":10000}}
- *   -> {"event":"compiling","job":"17"}  {"event":"running","job":"17"}
+ *   -> {"event":"compiling","job":"17"}
+ *   -> {"event":"partial","job":"17","partial":{...}}    what the result holds so far
+ *   -> {"event":"running","job":"17"}
  *   -> {"event":"result","job":"17","result":{...}}
  *   or {"event":"failed","job":"17","failure":{"kind":"user_error","message":"..."},"fatal":false}
  *
@@ -59,6 +61,13 @@ void gpu_job_event(const struct gpu_job *job, const char *event)
     send_line(job->out, new_event(event, job->id));
 }
 
+void gpu_job_partial(const struct gpu_job *job)
+{
+    cJSON *line = new_event("partial", job->id);
+    cJSON_AddItemReferenceToObject(line, "partial", job->result);
+    send_line(job->out, line);
+}
+
 bool gpu_job_fail(struct gpu_job *job, enum gpu_failure_kind kind, const char *format, ...)
 {
     va_list args;
@@ -69,7 +78,6 @@ bool gpu_job_fail(struct gpu_job *job, enum gpu_failure_kind kind, const char *f
     return false;
 }
 
-/* Takes the job's result. */
 static void send_failure(const struct gpu_job *job)
 {
     static const char *const kinds[] = {"user_error", "kernel_fault", "infra"};
@@ -81,14 +89,6 @@ static void send_failure(const struct gpu_job *job)
     if (f->field)
         cJSON_AddStringToObject(failure, "field", f->field);
     cJSON_AddBoolToObject(line, "fatal", f->fatal);
-    if (job->plan) { /* what there is so far is worth keeping */
-        cJSON_AddItemToObject(line, "partial", job->result);
-        cJSON_AddStringToObject(job->result, "source", job->source ? job->source : "");
-        cJSON_AddItemToObject(job->result, "timings_ms", job->timings);
-    } else {
-        cJSON_Delete(job->result);
-        cJSON_Delete(job->timings);
-    }
     send_line(job->out, line);
 }
 
@@ -105,14 +105,12 @@ static void run_body(struct la_ctx *cx, void *arg)
 {
     struct running *r = arg;
     struct gpu_job *job = r->job;
-    r->ok = r->backend->run(job);
-    if (!r->ok)
-        return;
     cJSON_AddStringToObject(job->result, "executor", r->backend->name);
     cJSON_AddNumberToObject(job->result, "seed", (double)job->seed);
     cJSON_AddItemToObject(job->result, "spec", gpu_plan_spec(cx, job->plan));
     cJSON_AddItemToObject(job->result, "plan", gpu_plan_facts(cx, job->plan));
     cJSON_AddStringToObject(job->result, "source", job->source);
+    r->ok = r->backend->run(job);
 }
 
 /* The plan and its kernel; a refusal is the user's to mend. */
@@ -174,6 +172,8 @@ static bool serve(struct la_ctx *cx, const struct gpu_backend *backend, const cJ
         send_line(out, event);
     } else {
         send_failure(&job);
+        cJSON_Delete(job.result);
+        cJSON_Delete(job.timings);
     }
     return !job.failure.fatal;
 }

@@ -97,26 +97,55 @@ static bool run_tiles(struct gpu_job *job, struct gpu_region src, struct gpu_reg
     return true;
 }
 
-/* Compare every element, by the layouts alone; put poison back where elements lie. */
+/* A tensor's offsets with its modes in the order of the tiles: neighbours in memory follow each other. */
+static struct gpu_walk walk_of(const struct gpu_job *job, const struct gpu_tensor *t)
+{
+    struct gpu_map modes[GPU_MAX_RANK];
+    for (uint32_t i = 0; i < t->rank; i++)
+        modes[i] = t->mode[job->plan->copy.order[i]];
+    return gpu_walk_start(gpu_map_join(job->cx, t->rank, modes));
+}
+
+/* The index, leftmost mode first, of the i-th element of that walk. */
+static int64_t index_of(const struct gpu_copy *c, int64_t i)
+{
+    int64_t weight[GPU_MAX_RANK], size = 1, index = 0;
+    for (uint32_t k = 0; k < c->src.rank; k++) {
+        weight[k] = size;
+        size *= c->src.extent[k];
+    }
+    for (uint32_t k = 0; k < c->src.rank; k++) {
+        index += i % c->src.extent[c->order[k]] * weight[c->order[k]];
+        i /= c->src.extent[c->order[k]];
+    }
+    return index;
+}
+
+/* Compare every element, by the layouts alone; put poison back where elements lie. Gives the first that is
+ * wrong. */
 static struct gpu_mismatch check_elements(const struct gpu_job *job, struct gpu_region src,
                                           struct gpu_region dst)
 {
     const struct gpu_copy *c = &job->plan->copy;
     const size_t bytes = c->type->bits / 8;
     struct gpu_mismatch m = {.counted = true};
-    struct gpu_walk from = gpu_walk_start(c->src.all), to = gpu_walk_start(c->dst.all);
+    struct gpu_walk from = walk_of(job, &c->src), to = walk_of(job, &c->dst);
     for (int64_t i = 0; i < c->src.elements; i++, gpu_walk_next(&from), gpu_walk_next(&to)) {
         const unsigned char *expected = memory.src + src.origin + from.offset * (int64_t)bytes;
         unsigned char *got = memory.dst + dst.origin + to.offset * (int64_t)bytes;
         const unsigned writes = memory.writes[to.offset - c->dst.min];
-        if (!m.found && (writes != 1 || memcmp(expected, got, bytes) != 0)) {
+        if (writes != 1 || memcmp(expected, got, bytes) != 0) {
+            const int64_t index = index_of(c, i);
+            if (m.found && m.index < index)
+                continue;
             m.found = true;
-            m.index = i;
+            m.index = index;
             m.writes = writes;
             memcpy(m.expected, expected, bytes);
             memcpy(m.got, got, bytes);
+        } else {
+            memset(got, POISON, bytes);
         }
-        memset(got, POISON, bytes);
     }
     return m;
 }
@@ -138,6 +167,7 @@ static bool cpu_run(struct gpu_job *job)
     const struct gpu_region src = gpu_region_of(&c->src, c->type->bits, 0);
     const struct gpu_region dst = gpu_region_of(&c->dst, c->type->bits, 0);
     double since = gpu_now_ms();
+    gpu_job_partial(job);
     gpu_job_event(job, "running");
     plant_fault(job->plan->plant);
     if (!reserve(job, src, dst, c->dst.max - c->dst.min + 1))

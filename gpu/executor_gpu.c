@@ -33,23 +33,6 @@ static bool card_failed(struct gpu_job *job)
     return false;
 }
 
-static bool compile_and_load(struct gpu_job *job, CUfunction *copy)
-{
-    struct gpu_cubin cubin;
-    double since = gpu_now_ms();
-    gpu_job_event(job, "compiling");
-    if (!gpu_compile(job->cx, job->source, card.arch, &cubin))
-        return gpu_job_fail(job, GPU_INFRA, "%s", job->cx->error.message);
-    cJSON_AddStringToObject(job->result, "compile_log", cubin.log);
-    cJSON_AddBoolToObject(job->result, "cubin_cached", cubin.cached);
-    gpu_job_lap(job, "compile", &since);
-    gpu_job_event(job, "running");
-    if (!gpu_card_load(&card, cubin.image, "copy", copy))
-        return card_failed(job);
-    gpu_job_lap(job, "load", &since);
-    return true;
-}
-
 static void add_resources(struct gpu_job *job, CUfunction copy)
 {
     const int block = (int)job->plan->block;
@@ -66,6 +49,24 @@ static void add_resources(struct gpu_job *job, CUfunction copy)
     cJSON_AddNumberToObject(occupancy, "fraction", (double)blocks * block / card.threads_per_multiprocessor);
 }
 
+static bool compile_and_load(struct gpu_job *job, CUfunction *copy)
+{
+    struct gpu_cubin cubin;
+    double since = gpu_now_ms();
+    gpu_job_event(job, "compiling");
+    if (!gpu_compile(job->cx, job->source, card.arch, &cubin))
+        return gpu_job_fail(job, GPU_INFRA, "%s", job->cx->error.message);
+    if (*cubin.log)
+        cJSON_AddStringToObject(job->result, "log", cubin.log);
+    cJSON_AddBoolToObject(job->result, "cubin_cached", cubin.cached);
+    gpu_job_lap(job, "compile", &since);
+    if (!gpu_card_load(&card, cubin.image, "copy", copy))
+        return card_failed(job);
+    add_resources(job, *copy);
+    gpu_job_lap(job, "load", &since);
+    return true;
+}
+
 /* ---- memory ---- */
 
 /* Bytes of the memcpy that moves as much as the copy: it reads as much as it writes. */
@@ -75,7 +76,8 @@ static int64_t memcpy_bytes(const struct gpu_plan *plan)
     return half < 16 ? 16 : half / 16 * 16;
 }
 
-static bool reserve(struct gpu_job *job, struct gpu_arrays *a)
+/* Whether the card has the memory that the plan needs, before anything else is done. */
+static bool plan_memory(struct gpu_job *job, struct gpu_arrays *a)
 {
     const struct gpu_copy *c = &job->plan->copy;
     size_t free_bytes = 0, total = 0;
@@ -89,11 +91,16 @@ static bool reserve(struct gpu_job *job, struct gpu_arrays *a)
         return gpu_job_fail(job, GPU_USER_ERROR, "the copy needs %lld bytes of device memory; %s has %zu",
                             (long long)bytes, card.name, total);
     }
-    if ((uint64_t)bytes > free_bytes)
-        return gpu_job_fail(job, GPU_INFRA,
-                            "the copy needs %lld bytes of device memory; %zu of %zu are free: other "
-                            "processes hold the rest",
-                            (long long)bytes, free_bytes, total);
+    return (uint64_t)bytes <= free_bytes ||
+           gpu_job_fail(
+               job, GPU_INFRA,
+               "the copy needs %lld bytes of device memory; %zu of %zu are free: other processes hold the "
+               "rest",
+               (long long)bytes, free_bytes, total);
+}
+
+static bool take_memory(struct gpu_job *job, struct gpu_arrays *a)
+{
     return (gpu_card_take(&card, a->src.bytes, &a->src_memory) &&
             gpu_card_take(&card, a->dst.bytes, &a->dst_memory)) ||
            card_failed(job);
@@ -185,22 +192,25 @@ static bool gpu_run(struct gpu_job *job)
 {
     struct gpu_arrays arrays = {0};
     bool verified = false;
-    if (!compile_and_load(job, &arrays.copy))
+    if (!plan_memory(job, &arrays) || !compile_and_load(job, &arrays.copy))
         return false;
+    gpu_job_partial(job);
+    gpu_job_event(job, "running");
     double since = gpu_now_ms();
-    add_resources(job, arrays.copy);
-    if (!reserve(job, &arrays))
-        return false;
-    gpu_job_lap(job, "reserve", &since);
     if (job->plan->plant == GPU_PLANT_SEGFAULT)
         raise(SIGSEGV);
+    if (!take_memory(job, &arrays))
+        return false;
+    gpu_job_lap(job, "reserve", &since);
     if (!gpu_check_copy(&card, job, &arrays, &verified))
         return card_failed(job);
     gpu_job_lap(job, "check", &since);
-    if (verified && !time_copy(job, &arrays))
-        return false;
+    if (!verified)
+        return true;
+    gpu_job_partial(job);
+    const bool timed = time_copy(job, &arrays);
     gpu_job_lap(job, "time", &since);
-    return true;
+    return timed;
 }
 
 #else

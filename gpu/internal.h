@@ -170,6 +170,8 @@ struct gpu_backend {
 extern const struct gpu_backend gpu_backend_cpu, gpu_backend_gpu;
 
 void gpu_job_event(const struct gpu_job *job, const char *event);
+/* Tell what the result holds so far: it is kept when the job fails, or this process. */
+void gpu_job_partial(const struct gpu_job *job);
 /* Fill job->failure; gives false. */
 bool gpu_job_fail(struct gpu_job *job, enum gpu_failure_kind kind, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

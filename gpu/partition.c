@@ -95,9 +95,9 @@ struct gpu_partition gpu_partition_make(struct la_ctx *cx, struct la_layout thr,
     return p;
 }
 
-/* A tile along a mode is a part of it only if its extent and the extents of the mode's inner parts divide each other: 8
- * meets (4,6) in whole parts but not (10,10), where the second tile would begin inside a part and end in the next. Only
- * the mode as a whole may end within a tile. */
+/* A tile along a mode is a part of it only if its extent and the extents of the mode's inner parts divide
+ * each other: 8 meets (4,6) in whole parts but not (10,10), where the second tile would begin inside a part
+ * and end in the next. Only the mode as a whole may end within a tile. */
 static void check_tile_fits(struct la_ctx *cx, const struct gpu_partition *p, const struct gpu_tensor *t)
 {
     for (uint32_t k = 0; k < p->rank; k++) {

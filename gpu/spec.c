@@ -86,8 +86,8 @@ static size_t distance(const char *a, const char *b)
 const char *gpu_nearest(const char *word, const char *const *words, size_t count)
 {
     const char *best = NULL;
-    size_t least = strnlen(word, MAX_WORD) / 3 +
-                   2; /* a third of the letters wrong is no misspelling any more */
+    /* More than a third of the letters wrong is no misspelling any more. */
+    size_t least = strnlen(word, MAX_WORD) / 3 + 2;
     for (size_t i = 0; i < count; i++) {
         const size_t d = distance(word, words[i]);
         if (d < least) {

@@ -152,6 +152,8 @@ static void on_result(struct run *r, cJSON *event)
 {
     cJSON *result = cJSON_DetachItemFromObjectCaseSensitive(event, "result");
     if (cJSON_IsObject(result)) {
+        cJSON_Delete(r->partial); /* all of it is here */
+        r->partial = NULL;
         end_with(r, "done");
         cJSON_AddItemToObject(r->end, "result", result);
         return;

@@ -116,6 +116,7 @@ static void refuse_value(struct request *rq, const struct field *field, const st
     char expected[256];
     switch (field->type) {
     case FIELD_NOTATION:
+    case FIELD_NULLABLE:
         strcpy(expected, "a text in the notation, an integer or an array of integers");
         break;
     case FIELD_LIST:
@@ -190,6 +191,8 @@ static bool has_type(const struct field *field, const struct given *given)
     switch (field->type) {
     case FIELD_NOTATION:
         return is_text || is_tuple_json(text, strlen(text));
+    case FIELD_NULLABLE:
+        return is_text || cJSON_IsNull(given->json) || is_tuple_json(text, strlen(text));
     case FIELD_LIST:
         return is_text || is_list_json(given);
     case FIELD_TEXT:

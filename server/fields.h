@@ -7,6 +7,7 @@
 
 enum field_type {
     FIELD_NOTATION, /* a text in the notation; in JSON also an integer or an array of them, for a tuple */
+    FIELD_NULLABLE, /* the same or null, which is as good as left out */
     FIELD_LIST,     /* notations: an array in JSON, in a query or a string separated by ';' */
     FIELD_TEXT,     /* any text; its handler knows what may stand there */
     FIELD_CHOICE,   /* one of `choices` */

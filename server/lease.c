@@ -17,11 +17,11 @@
 
 enum {
     MAX_LEASE_WAIT_S = 30, /* of "Prefer: wait": below every proxy's patience */
-    MAX_EVENT = 64 * 1024, /* bytes of an event: it is a line of history, not a result */
+    MAX_EVENT = 64 * 1024, /* bytes of an event: a line of the job's history */
     MIN_TOKEN = 16         /* bytes of a token from the environment: a shorter one is guessed */
 };
 
-/* Texts of a result that are kept beside it, under their own addresses: /jobs/ID/source. */
+/* Texts that have their own addresses: /jobs/ID/source. */
 static const char *const artifact_names[] = {"source", "ptx", "sass", "log"};
 enum { ARTIFACTS = sizeof artifact_names / sizeof *artifact_names };
 
@@ -131,6 +131,13 @@ static bool find_leased(struct queue *q, struct report *r, struct job *job)
     return true;
 }
 
+static void put_artifacts(struct queue *q, const struct job *job, const struct report *r)
+{
+    for (int i = 0; i < ARTIFACTS; i++)
+        if (r->artifacts[i])
+            store_put_artifact(q->store, job->seq, artifact_names[i], r->artifacts[i]);
+}
+
 static bool run_event(struct queue *q, struct call *call)
 {
     struct report *r = (struct report *)call;
@@ -148,6 +155,7 @@ static bool run_event(struct queue *q, struct call *call)
         job_heard(q, &job);
     else
         job_note(q, &job, r->type, r->data);
+    put_artifacts(q, &job, r);
     r->cancel = job.cancel;
     return true;
 }
@@ -159,12 +167,12 @@ static bool run_result(struct queue *q, struct call *call)
     struct job job;
     if (!find_leased(q, r, &job) || job_state_ended(job.state))
         return true;
-    if (r->partial || r->result) /* what was told before stays, unless the whole result is there */
+    if (r->partial)
         job.partial = r->partial;
-    for (int i = 0; i < ARTIFACTS; i++)
-        if (r->artifacts[i])
-            store_put_artifact(q->store, job.seq, artifact_names[i], r->artifacts[i]);
+    if (r->result) /* all of it is there */
+        job.partial = NULL;
     job.result = r->result;
+    put_artifacts(q, &job, r);
     if (strcmp(r->state, "released") == 0)
         job_release(q, &job);
     else
@@ -217,6 +225,16 @@ static bool read_state(struct request *rq, struct report *r)
            read_object(rq, "device", &r->device);
 }
 
+/* Texts of a result, or of what there is of one, that are kept beside it: taken out of it. */
+static void take_artifacts(cJSON *result, struct report *r)
+{
+    for (int i = 0; i < ARTIFACTS; i++) {
+        const cJSON *text = cJSON_DetachItemFromObjectCaseSensitive(result, artifact_names[i]);
+        if (cJSON_IsString(text))
+            r->artifacts[i] = text->valuestring;
+    }
+}
+
 static bool read_register(struct request *rq, struct report *r)
 {
     if (!read_word(rq, "name", sizeof((struct worker *)0)->name - 1, &r->worker) ||
@@ -247,9 +265,13 @@ static bool read_event(struct request *rq, struct report *r)
     if (!cJSON_IsString(type) || !*type->valuestring || strlen(type->valuestring) > 32)
         return refuse_field(rq, "event", "an object with a short text as its type");
     r->type = type->valuestring;
+    const bool partial = strcmp(r->type, "partial") == 0;
+    if (partial)
+        take_artifacts(event, r);
     if (event->child && !read_object(rq, "event", &r->data))
         return false;
-    return !r->data || strlen(r->data) <= MAX_EVENT || refuse_field(rq, "event", "64 KiB at the most");
+    return !r->data || partial || strlen(r->data) <= MAX_EVENT ||
+           refuse_field(rq, "event", "64 KiB at the most");
 }
 
 static bool is_failure(const cJSON *failure)
@@ -273,10 +295,8 @@ static bool read_result(struct request *rq, struct report *r)
         return refuse_field(rq, "result", "an object, when the state is done");
     if (failed && !is_failure(cJSON_GetObjectItemCaseSensitive(rq->json, "failure")))
         return refuse_field(rq, "failure", "an object with the kind of the failure");
-    for (int i = 0; i < ARTIFACTS; i++) {
-        const cJSON *text = cJSON_DetachItemFromObjectCaseSensitive(result, artifact_names[i]);
-        r->artifacts[i] = cJSON_IsString(text) ? text->valuestring : NULL;
-    }
+    take_artifacts(cJSON_GetObjectItemCaseSensitive(rq->json, "partial"), r);
+    take_artifacts(result, r);
     return read_object(rq, "result", &r->result) && read_object(rq, "failure", &r->failure) &&
            read_object(rq, "partial", &r->partial);
 }

@@ -76,6 +76,52 @@ static const char explanations[] =
     "\"at\":{\"type\":\"string\"},\"gives\":{\"type\":\"string\"},\"should\":{\"type\":\"string\"}}}}}},"
     "\"tiler\":{\"type\":[\"string\",\"null\"]},\"static_reading\":{\"type\":[\"string\",\"null\"]},"
     "\"true_function\":{\"type\":[\"string\",\"null\"]},\"advice\":{\"type\":[\"string\",\"null\"]}}},"
+    "\"access\":{\"type\":\"object\",\"required\":[\"space\",\"op\",\"bytes\",\"lanes\",\"active\",\"ideal\","
+    "\"requests\"],"
+    "\"properties\":{\"space\":{\"enum\":[\"shared\",\"global\"]},\"op\":{\"type\":\"string\"},"
+    "\"bytes\":{\"type\":\"integer\"},\"active\":{\"type\":\"integer\"},\"requests\":{\"type\":\"integer\"},"
+    "\"lanes\":{\"type\":\"array\",\"items\":{\"type\":[\"integer\",\"null\"]},\"description\":\"byte "
+    "offsets\"},"
+    "\"ideal\":{\"type\":\"integer\",\"description\":\"the fewest wavefronts or sectors of these lanes\"},"
+    "\"phase_lanes\":{\"type\":\"integer\",\"description\":\"lanes that are served together\"},"
+    "\"wavefronts\":{\"type\":\"integer\"},\"conflicts\":{\"type\":\"integer\"},\"ways\":{\"type\":"
+    "\"integer\"},"
+    "\"banks\":{\"type\":\"array\",\"items\":{\"type\":\"object\",\"properties\":{\"bank\":{\"type\":"
+    "\"integer\"},"
+    "\"phase\":{\"type\":\"integer\"},\"words\":{\"type\":\"array\",\"items\":{\"type\":\"integer\"}},"
+    "\"lanes\":{\"type\":\"array\",\"items\":{\"type\":\"array\",\"items\":{\"type\":\"integer\"}}}}},"
+    "\"description\":\"where words clash: the words, and the lanes of each\"},"
+    "\"sectors\":{\"type\":\"integer\"},\"lines\":{\"type\":\"integer\"},\"lines_ideal\":{\"type\":"
+    "\"integer\"},"
+    "\"warp\":{\"type\":\"integer\"},\"step\":{\"type\":\"integer\"},\"all\":{\"$ref\":\"#/components/"
+    "schemas/side\"}}},"
+    "\"side\":{\"type\":\"object\",\"required\":[\"space\",\"op\",\"bytes\",\"tiles\",\"ideal\",\"tile\","
+    "\"instructions\","
+    "\"worst\"],\"properties\":{\"tiles\":{\"type\":\"integer\"},"
+    "\"wavefronts\":{\"type\":\"integer\",\"description\":\"of all tiles, as are the other totals\"},"
+    "\"tile\":{\"type\":\"object\",\"description\":\"the same totals of the tile at the origin\"},"
+    "\"per_instruction\":{\"type\":\"object\",\"description\":\"of that tile, warp by warp\"},"
+    "\"worst\":{\"$ref\":\"#/components/schemas/access\"},"
+    "\"vectors\":{\"type\":\"object\",\"properties\":{\"elements\":{\"type\":\"integer\"},\"bits\":{\"type\":"
+    "\"integer\"},"
+    "\"stopped_by\":{\"enum\":[\"width\",\"values\",\"order\",\"swizzle\",\"alignment\"]},"
+    "\"mode\":{\"type\":[\"integer\",\"null\"]},\"stride\":{\"type\":[\"integer\",\"null\"]},"
+    "\"why\":{\"type\":\"string\"},\"static\":{\"type\":\"boolean\"}}},"
+    "\"memory\":{\"$ref\":\"#/components/schemas/value\"},\"swizzle\":{\"type\":[\"object\",\"null\"]}}},"
+    "\"copy\":{\"type\":\"object\",\"required\":[\"element_bits\",\"integers\",\"atom\",\"tv\",\"tile\","
+    "\"threads\",\"values\","
+    "\"coverage\",\"sides\",\"warnings\"],\"properties\":{\"tv\":{\"type\":\"string\"},"
+    "\"tile\":{\"type\":\"array\",\"items\":{\"type\":\"integer\"}},\"coverage\":{\"type\":\"object\"},"
+    "\"sides\":{\"type\":\"object\",\"additionalProperties\":{\"$ref\":\"#/components/schemas/side\"}},"
+    "\"warnings\":{\"type\":\"array\",\"items\":{\"type\":\"object\",\"required\":[\"code\",\"in\","
+    "\"detail\"]}}}},"
+    "\"swizzle\":{\"type\":\"object\",\"required\":[\"element_bits\"],\"properties\":{"
+    "\"ideal\":{\"type\":\"integer\"},\"legal\":{\"type\":\"integer\",\"description\":\"how many were "
+    "tried\"},"
+    "\"none\":{\"type\":\"object\"},\"padding\":{\"type\":[\"object\",\"null\"]},"
+    "\"swizzles\":{\"type\":\"array\",\"items\":{\"type\":\"object\"},\"description\":\"the best first\"},"
+    "\"units\":{\"type\":\"object\"},\"address_bits\":{\"type\":\"object\"},"
+    "\"hardware\":{\"type\":[\"string\",\"null\"]}}},"
     "\"fit\":{\"type\":\"object\",\"required\":[\"found\"],\"properties\":{\"found\":{\"type\":\"boolean\"},"
     "\"row\":{\"type\":\"integer\"},\"col\":{\"type\":\"integer\"},\"gives\":{\"type\":\"integer\"},"
     "\"should\":{\"type\":\"integer\"},\"reason\":{\"type\":\"string\"}}}";
@@ -156,6 +202,8 @@ static void write_field_schema(struct json *j, const struct field *field, bool i
     static const char list[] = "\"oneOf\":[{\"type\":\"string\"},{\"type\":\"array\"}]";
     static const char notation[] =
         "\"oneOf\":[{\"type\":\"string\"},{\"type\":\"integer\"},{\"type\":\"array\"}]";
+    static const char nullable[] =
+        "\"oneOf\":[{\"type\":\"string\"},{\"type\":\"array\"},{\"type\":\"null\"}]";
     static const char structure[] = "\"oneOf\":[{\"type\":\"array\"},{\"type\":\"object\"}]";
     json_open(j, '{');
     if (field->type == FIELD_CHOICE)
@@ -168,6 +216,8 @@ static void write_field_schema(struct json *j, const struct field *field, bool i
         json_raw(j, notation, sizeof notation - 1);
     else if (in_body && field->type == FIELD_LIST)
         json_raw(j, list, sizeof list - 1);
+    else if (in_body && field->type == FIELD_NULLABLE)
+        json_raw(j, nullable, sizeof nullable - 1);
     else if (in_body && field->type == FIELD_JSON)
         json_raw(j, structure, sizeof structure - 1);
     else

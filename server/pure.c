@@ -8,6 +8,7 @@
 #include "json.h"
 
 #include <endian.h>
+#include <stdlib.h>
 #include <string.h>
 
 const char *const integers_choices[] = {"auto", "cute", "static", NULL};
@@ -23,6 +24,8 @@ const struct field eval_fields[] = {
     {"coords", FIELD_LIST, false, NULL, "With layout: coordinates; the answer has \"values\", one for each."},
     FIELD_INTEGERS,
     FIELD_TABLE,
+    FIELD_ROWS,
+    FIELD_COLS,
     FIELD_TRACE,
     FIELD_CHECKS,
     {0}};
@@ -33,6 +36,8 @@ const struct field product_fields[] = {
     {"b", FIELD_NOTATION, true, NULL, "The layout of the repetitions, or a tiler."},
     FIELD_INTEGERS,
     FIELD_TABLE,
+    FIELD_ROWS,
+    FIELD_COLS,
     FIELD_TRACE,
     FIELD_CHECKS,
     {0}};
@@ -43,6 +48,8 @@ const struct field divide_fields[] = {
     {"b", FIELD_NOTATION, true, NULL, "The tiler: a layout, or a tuple that works by mode."},
     FIELD_INTEGERS,
     FIELD_TABLE,
+    FIELD_ROWS,
+    FIELD_COLS,
     FIELD_TRACE,
     FIELD_CHECKS,
     {0}};
@@ -61,13 +68,60 @@ struct table_call {
     struct la_table *out;
 };
 
+/* The modes that a field names; leaves by la_fail when one is no mode number. */
+static uint32_t read_modes(struct la_ctx *cx, struct request *rq, const char *field, uint32_t **out)
+{
+    const struct element *elements = NULL;
+    const size_t n = field_list(rq, field, &elements);
+    *out = la_alloc(cx, (n + 1) * sizeof **out);
+    for (size_t i = 0; i < n; i++) {
+        char *end;
+        const long mode = strtol(elements[i].text, &end, 10);
+        if (end == elements[i].text || *end || mode < 0 || mode > INT32_MAX)
+            la_fail(cx, LA_E_kind, "%s names modes by their numbers, from 0 on, unlike '%s'", field,
+                    elements[i].text);
+        (*out)[i] = (uint32_t)mode;
+    }
+    return (uint32_t)n;
+}
+
+/* rows and cols; when only one is given, the other is the rest in order. False when neither is. */
+static bool read_axes(struct la_ctx *cx, struct request *rq, struct la_layout layout, struct la_axes *axes)
+{
+    uint32_t *rows, *cols, *rest;
+    const bool has_rows = request_field(rq, "rows"), has_cols = request_field(rq, "cols");
+    *axes = (struct la_axes){.n_rows = read_modes(cx, rq, "rows", &rows),
+                             .n_cols = read_modes(cx, rq, "cols", &cols)};
+    axes->rows = rows;
+    axes->cols = cols;
+    if (has_rows == has_cols)
+        return has_rows;
+    const uint32_t rank = la_rank(layout.shape), n = has_rows ? axes->n_rows : axes->n_cols;
+    const uint32_t *named = has_rows ? rows : cols;
+    rest = la_alloc(cx, (rank + 1) * sizeof *rest);
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < rank; i++) {
+        bool is_named = false;
+        for (uint32_t k = 0; k < n; k++)
+            is_named = is_named || named[k] == i;
+        if (!is_named)
+            rest[count++] = i;
+    }
+    *(has_rows ? &axes->cols : &axes->rows) = rest;
+    *(has_rows ? &axes->n_cols : &axes->n_rows) = count;
+    return true;
+}
+
 static void run_table(struct la_ctx *cx, void *arg)
 {
     struct table_call *call = arg;
     if (!(call->value->kind & LA_K_ANYLAYOUT))
         la_fail(cx, LA_E_kind, "a table needs a layout; the value is %s",
                 la_kinds_text(cx, call->value->kind));
-    if (!la_table(cx, call->value->layout, call->rq->server->options.max_cells, call->out))
+    const int64_t max_cells = call->rq->server->options.max_cells;
+    struct la_axes axes;
+    const bool chosen = read_axes(cx, call->rq, call->value->layout, &axes);
+    if (!la_table_by(cx, call->value->layout, chosen ? &axes : NULL, max_cells, call->out))
         fail_again(cx);
 }
 

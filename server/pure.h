@@ -16,6 +16,15 @@
         "table", FIELD_FLAG, false, NULL, "Add the grid of offsets of a layout." \
     }
 
+#define FIELD_ROWS \
+    { \
+        "rows", FIELD_LIST, false, NULL, "With table: the modes that are its rows; cols names all others." \
+    }
+#define FIELD_COLS \
+    { \
+        "cols", FIELD_LIST, false, NULL, \
+            "With table: the modes that are its columns; rows names all others." \
+    }
 #define FIELD_TRACE \
     { \
         "trace", FIELD_FLAG, false, NULL, "Add the derivation, step by step; its last step is the answer." \
@@ -57,7 +66,7 @@ bool make_table(struct request *rq, const struct la_value *value, struct la_tabl
 enum la_integers integers_of(struct request *rq, const char *const *texts, size_t n);
 
 /* The fields of /ops/NAME for an operation; OP_FIELDS_MAX of them at most, the end included. */
-#define OP_FIELDS_MAX (LA_MAX_PARAMS + 6)
+#define OP_FIELDS_MAX (LA_MAX_PARAMS + 8)
 void op_fields(const struct la_op *op, struct field *out);
 
 extern const struct field eval_fields[], product_fields[], divide_fields[], render_fields[], fit_fields[];

@@ -1,6 +1,7 @@
 /* routes.c: the table of endpoints. A new endpoint is a row here and its handler; the methods that it takes, 405 with
  * Allow, the checks of its fields, its counters and its place in /openapi.json follow from the row. */
 #include "routes.h"
+#include "analysis.h"
 #include "pure.h"
 
 #include <string.h>
@@ -16,6 +17,12 @@ static const struct route routes[] = {
      "answer", NULL},
     {"/fit", PURE, "eval", "The layout that gives exactly a table of offsets, or where none can.", handle_fit,
      fit_fields, "fit", NULL},
+    {"/access", PURE, "eval", "What one instruction of one warp costs in shared or global memory.",
+     handle_access, access_fields, "access", NULL},
+    {"/copy", PURE, "eval", "What a copy's partitions do to memory on each side; nothing is run.",
+     handle_copy, copy_fields, "copy", NULL},
+    {"/swizzle", PURE, "eval", "The swizzles of a shared-memory layout that serve the accesses to it best.",
+     handle_swizzle, swizzle_fields, "swizzle", NULL},
     {"/ops", ROUTE_GET | ROUTE_PURE, "eval", "Every operation: what it takes and gives, its law, an example.",
      handle_ops, no_fields, "ops", NULL},
     {"/ops", PURE | ROUTE_PREFIX, "eval", "One operation: what it is or, with arguments, its answer.",

@@ -50,6 +50,10 @@ void handle_metrics(struct request *rq);
 void handle_openapi(struct request *rq); /* openapi.c */
 void handle_problem(struct request *rq); /* problem.c: /problems/CODE */
 
+void handle_access(struct request *rq);  /* analysis_access.c */
+void handle_copy(struct request *rq);    /* analysis_copy.c */
+void handle_swizzle(struct request *rq); /* analysis_swizzle.c */
+
 /* handlers of jobs.c and lease.c, named in the table of routes.c */
 void handle_jobs(struct request *rq);    /* /jobs: POST a spec, GET the list */
 void handle_job(struct request *rq);     /* /jobs/ID ... */

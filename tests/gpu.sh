@@ -56,6 +56,12 @@ fi
 make -s -j"$(nproc)" CONFIG=gpu-box CC="$compiler" all "$build/tests/test_gpu_executor" >"$OUT/build.log" 2>&1 ||
     { tail -n 40 "$OUT/build.log"; echo "0 passed, 1 failed"; exit 1; }
 
+# NVRTC comes with the toolkit, or else with a Python package.
+if ! ls /usr/local/cuda/lib64/libnvrtc.so.1? >/dev/null 2>&1 && ! ldconfig -p | grep -q libnvrtc.so; then
+    nvrtc=$(find /opt /usr -name 'libnvrtc.so.1?' 2>/dev/null | head -n 1)
+    [ -z "$nvrtc" ] || export LD_LIBRARY_PATH=${nvrtc%/*}${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+fi
+
 echo "== partitions on the card, through the executor"
 executor=0
 LAYOUTD_TEST_EXECUTOR=gpu:0 timeout 200 "$build/tests/test_gpu_executor" >"$OUT/executor.log" 2>&1 || executor=1
@@ -75,7 +81,7 @@ fi
 
 echo "== the daemon"
 data=$(mktemp -d)
-"$build/layoutd" --listen 127.0.0.1:0 --data "$data" --workers auto --allow-planted-faults 2>"$OUT/daemon.log" &
+"$build/layoutd" --listen 127.0.0.1:0 --data "$data" --workers "${WORKERS:-auto}" --allow-planted-faults 2>"$OUT/daemon.log" &
 daemon=$!
 trap 'kill $daemon 2>/dev/null || true; wait $daemon 2>/dev/null || true; rm -rf "$data"' EXIT
 url=""

@@ -52,6 +52,16 @@ static inline void plan_close(struct planned *p)
     la_arena_free(p->cx.arena);
 }
 
+static size_t skipped; /* tests */
+
+/* Leave a test that this machine cannot run, and say why; it counts as neither passed nor failed. */
+#define skip_because(...) \
+    do { \
+        print_message("skipped: " __VA_ARGS__); \
+        skipped++; \
+        skip(); \
+    } while (0)
+
 /* ---- tests, each named after its spec ---- */
 
 struct list {
@@ -78,7 +88,9 @@ static inline void run_group(const char *name, struct list *list, CMFixtureFunct
 /* The last line, and the exit status. */
 static inline int report(const struct list *list)
 {
-    printf("%zu passed, %d failed\n", list->total - (size_t)list->failed, list->failed);
+    if (skipped)
+        printf("%zu skipped\n", skipped);
+    printf("%zu passed, %d failed\n", list->total - skipped - (size_t)list->failed, list->failed);
     return list->failed != 0;
 }
 

@@ -52,7 +52,7 @@ static struct executor executor_start(const char *which)
 static void executor_say(const struct executor *e, const char *spec)
 {
     char line[1000];
-    const int n = snprintf(line, sizeof line, "{\"job\":\"j\",\"spec\":%s,\"budget\":{\"run_ms\":20000}}\n",
+    const int n = snprintf(line, sizeof line, "{\"job\":\"j\",\"spec\":%s,\"budget\":{\"run_ms\":400}}\n",
                            spec);
     assert_true(n < (int)sizeof line);
     assert_int_equal(write(e->in, line, (size_t)n), n);
@@ -88,8 +88,8 @@ static cJSON *executor_ask(struct executor *e, const char *spec)
 {
     executor_say(e, spec);
     cJSON *event = executor_hear(e, ANSWER_MS);
-    while (event &&
-           (!strcmp(text_of(event, "event"), "compiling") || !strcmp(text_of(event, "event"), "running"))) {
+    while (event && strcmp(text_of(event, "event"), "result") != 0 &&
+           strcmp(text_of(event, "event"), "failed") != 0) {
         assert_string_equal(text_of(event, "job"), "j");
         cJSON_Delete(event);
         event = executor_hear(e, ANSWER_MS);

@@ -101,8 +101,8 @@ export const bankOf = (offset, elementBytes) =>
     mod(Math.floor((Number(offset) * elementBytes) / BANK_BYTES), BANKS);
 export const mod = (a, n) => ((a % n) + n) % n;
 
-const INK = { dark: '#14181d', light: '#ffffff' };
-const EVEN = 0.19; /* the luminance at which both inks have the same contrast */
+const INK = { dark: '#000000', light: '#ffffff' };
+const EVEN = 0.179; /* the luminance at which both inks have the same contrast, 4.6 */
 
 function finish(colors, classOf) {
     return {

@@ -121,8 +121,8 @@ export const table = async (expr, integers = 'auto') =>
     (await api('/eval', { expr, integers, table: true })).table;
 
 /* Poll `read` until `check` passes; the last failure is the one that is told. */
-export async function eventually(read, check) {
-    const end = Date.now() + TIMEOUT_MS;
+export async function eventually(read, check, timeout = TIMEOUT_MS) {
+    const end = Date.now() + timeout;
     for (;;) {
         try {
             return check(await read());

@@ -33,6 +33,8 @@ test('the tile shows thread and value of every place', async ({ open }) => {
     await reads(page, /^thread 2 value 2 holds \(1,2\) of the tile/);
 });
 
+const JOB_MS = 60000; /* 16 million elements, one by one, on whatever runs the tests */
+
 test('a copy runs and is verified, in two clicks from the opening', async ({ open }) => {
     const page = await open();
     await page.getByRole('tab', { name: 'Partition' }).click();
@@ -40,6 +42,7 @@ test('a copy runs and is verified, in two clicks from the opening', async ({ ope
     await eventually(
         () => page.locator('.job').innerText(),
         (text) => assert.match(text, /done[^]*Verified/),
+        JOB_MS,
     );
     assert.match(await page.locator('.job').innerText(), /cpu/i);
     const { devices } = await api('/devices');
