@@ -146,6 +146,9 @@ static void describe(struct gpu_card *card)
     card->multiprocessors = attribute(card, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
     card->threads_per_multiprocessor = attribute(card, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR);
     card->l2_bytes = attribute(card, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE);
+    const double khz = attribute(card, CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE);
+    const double bits = attribute(card, CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH);
+    card->peak_gbps = 2 * khz * bits / 8 * 1e-6; /* two transfers a clock */
     /* From Hopper on the instructions of one generation have an architecture of their own: sm_90a. */
     snprintf(card->arch, sizeof card->arch, "sm_%d%d%s", card->major, card->minor,
              card->major >= 9 ? "a" : "");

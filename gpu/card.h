@@ -27,6 +27,7 @@ struct gpu_card {
     char name[64], arch[16], uuid[48], why[512];
     int major, minor, multiprocessors, threads_per_multiprocessor, l2_bytes, driver;
     size_t memory;
+    double peak_gbps; /* of memory, by its clock and width; 0 where the driver does not tell */
 
     CUmodule support;
     CUfunction fill, intact, strays, check[5], gather, hold, flush,

