@@ -15,6 +15,7 @@ set -euo pipefail
 SUITE=bookworm
 RUN_SECONDS=900  # until the daemon listens: apt, then a build
 TEST_SECONDS=5400 # of `make test`: what a run of CI may take
+HOST_CERTIFICATES=/etc/ssl/host.crt # of this machine, where it has some of its own for npm
 STOP_SECONDS=30  # from SIGTERM to the end of the daemon
 
 die() {
@@ -101,14 +102,16 @@ make_root() {
     apt-config dump | grep -i '^Acquire::[a-z]*::proxy' >"$root/etc/apt/apt.conf.d/00host" || true
     cp -L /etc/resolv.conf /etc/hosts "$root/etc/"
     local file=${NODE_EXTRA_CA_CERTS:-}
-    [ ! -f "$file" ] || install -D -m 644 "$file" "$root$file"
+    # Under a name of its own: installing ca-certificates writes the usual one anew.
+    [ ! -f "$file" ] || install -D -m 644 "$file" "$root$HOST_CERTIFICATES"
 }
 
 # Nothing of this machine's environment gets in, but the way to the package registries.
 settings() {
     echo PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
     printf '%s\n' HOME=/root LANG=C.UTF-8 TERM=dumb
-    env | grep -iE '^(https?_proxy|no_proxy|NODE_EXTRA_CA_CERTS)=' || true
+    env | grep -iE '^(https?_proxy|no_proxy)=' || true
+    [ -z "${NODE_EXTRA_CA_CERTS:-}" ] || echo "NODE_EXTRA_CA_CERTS=$HOST_CERTIFICATES"
     if command -v npm >/dev/null; then
         echo "npm_config_registry=$(npm config get registry 2>/dev/null)"
     fi
