@@ -5,6 +5,7 @@
 #   make test       everything that can be tested without a GPU; ends with "N passed, N failed"
 #   make lint       clang-format, warnings as errors with gcc and clang, cppcheck
 #   make fuzz       each fuzz target for FUZZ_SECONDS (20)
+#   make docs       docs/operations.md from the table of operations
 #   make bench      each figure as a fraction of a ceiling measured in the same run
 #   make SAN=address,undefined test     the same under sanitizers, in build/san-address-undefined
 #   make CONFIG=debug                   no optimisation, in build/debug
@@ -34,7 +35,7 @@ WARN := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wstric
 ifdef CI
   WARN += -Werror
 endif
-PKG    := libmicrohttpd libcjson sqlite3 libcurl zlib
+PKG    := libmicrohttpd libcjson sqlite3 libcurl libsodium zlib
 CUDA   ?= $(firstword $(wildcard /usr/local/cuda /opt/cuda /usr/lib/cuda))
 CFLAGS ?= $(OPT)
 BASE   := -std=c17 -D_GNU_SOURCE $(WARN) $(CFLAGS) -pthread
@@ -108,6 +109,12 @@ fuzz: deps
 lint: DEPS := build test lint
 lint: deps
 	@tests/lint.sh
+
+# docs/operations.md is made from the table of operations; a test holds it to that.
+.PHONY: docs
+docs: $(BUILD)/tests/test_operations
+	@mkdir -p docs
+	$< --write > docs/operations.md
 
 clean:
 	rm -rf build
