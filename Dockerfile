@@ -2,12 +2,12 @@
 #   docker build -t layoutd . && docker run -p 8080:8080 layoutd
 FROM debian:12 AS build
 RUN apt-get update && apt-get install -y --no-install-recommends gcc libc6-dev make pkg-config libmicrohttpd-dev \
-    libcjson-dev libsqlite3-dev libcurl4-openssl-dev zlib1g-dev && rm -rf /var/lib/apt/lists/*
+    libcjson-dev libsqlite3-dev libcurl4-openssl-dev libsodium-dev zlib1g-dev && rm -rf /var/lib/apt/lists/*
 COPY . /src
 RUN make -C /src clean all
 
 FROM debian:12-slim
-RUN apt-get update && apt-get install -y --no-install-recommends libmicrohttpd12 libcjson1 libsqlite3-0 libcurl4 zlib1g \
+RUN apt-get update && apt-get install -y --no-install-recommends libmicrohttpd12 libcjson1 libsqlite3-0 libcurl4 libsodium23 zlib1g \
     && rm -rf /var/lib/apt/lists/* && useradd --system --create-home layoutd
 COPY --from=build /src/build/layoutd /src/build/layoutd-worker /usr/bin/
 COPY --from=build /src/web /usr/share/layoutd/web

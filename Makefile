@@ -92,8 +92,13 @@ test: DEPS := build test
 test: deps
 	@$(MAKE) --no-print-directory test-programs
 	@BUILD=$(BUILD) SAN=$(SAN) tests/all.sh
+# Preloaded into programs under test: a clock that can be set, a process that cannot be killed.
+$(BUILD)/tests/fake.so: tests/fake.c
+	@mkdir -p $(@D)
+	$(CC) -std=c17 -D_GNU_SOURCE $(WARN) -O1 -g -shared -fPIC -o $@ $<
+
 .PHONY: test-programs bench-programs
-test-programs: $(PROGRAMS) $(TESTS)
+test-programs: $(PROGRAMS) $(TESTS) $(BUILD)/tests/fake.so
 bench-programs: $(PROGRAMS) $(BENCH)
 bench: DEPS := build test
 bench: deps

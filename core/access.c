@@ -1,11 +1,12 @@
 /* access.c: what one instruction of one warp costs in shared and in global memory.
  *
- *     32 lanes load 4 bytes at 0, 128, 256, ...: bank 0 has 32 words to give, so 32 wavefronts, where 1 could do
+ *     32 lanes load 4 bytes at 0, 128, 256, ...: 32 words of bank 0, so 32 wavefronts, where 1 could do
  *
- * Shared memory serves an instruction phase by phase, as many lanes at a time as ask for at most 128 bytes; a phase
- * takes as many wavefronts as its busiest bank has distinct words. In global memory the 32-byte sectors that are touched
- * are counted. These rules reproduce 1,576 measurements of the hardware (tests/golden/access/h200.jsonl).
- * Which lanes there are and what they ask for is not decided here: see traffic.c. */
+ * Shared memory serves an instruction phase by phase, as many lanes at a time as ask for at most 128 bytes; a
+ * phase takes as many wavefronts as its busiest bank has distinct words. In global memory the 32-byte sectors
+ * that are touched are counted. These rules reproduce 1,576 measurements of the hardware
+ * (tests/golden/access/h200.jsonl). Which lanes there are and what they ask for is not decided here: see
+ * traffic.c. */
 #include "internal.h"
 
 #include <string.h>
@@ -99,7 +100,8 @@ static bool paired(const struct la_access *a, int32_t x)
     return true;
 }
 
-/* Loads of 8 and 16 bytes, unlike stores, serve twice as many lanes at a time where neighbours share addresses. */
+/* Loads of 8 and 16 bytes, unlike stores, serve twice as many lanes at a time where neighbours share
+ * addresses. */
 int32_t la_access_phase_lanes(const struct la_access *a)
 {
     if (la_access_is_matrix(a->op))
@@ -110,8 +112,8 @@ int32_t la_access_phase_lanes(const struct la_access *a)
     return a->op == LA_LOAD && (paired(a, 1) || paired(a, 2)) ? 2 * lanes : lanes;
 }
 
-/* Lanes ask for aligned units: a word, or all the words of a wider access, which lie in as many banks. A slot is the
- * banks of a unit, so that units of one slot clash and units of different slots do not. */
+/* Lanes ask for aligned units: a word, or all the words of a wider access, which lie in as many banks. A slot
+ * is the banks of a unit, so that units of one slot clash and units of different slots do not. */
 static int32_t unit_bytes(const struct la_access *a)
 {
     return a->bytes < WORD_BYTES ? WORD_BYTES : a->bytes;
@@ -192,8 +194,8 @@ size_t la_access_hits(const struct la_access *a, struct la_hit hits[LA_ACCESS_HI
 
 /* ---- global memory ---- */
 
-/* How many blocks of 2^shift bytes hold the lanes' first bytes. Lanes mostly ask for rising addresses, so a block beyond
- * all others is new without a search. */
+/* How many blocks of 2^shift bytes hold the lanes' first bytes. Lanes mostly ask for rising addresses, so a
+ * block beyond all others is new without a search. */
 static int32_t distinct_blocks(const struct la_access *a, int shift)
 {
     int64_t block[LA_LANES], highest = INT64_MIN;

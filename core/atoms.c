@@ -1,7 +1,7 @@
 /* atoms.c: the table of MMA and copy atoms: lookup, enumeration, and what its families share.
  *
- * Atoms come in families: a row is a pattern of names and the function that builds any of them. Layouts are formulas in
- * the notation itself over the numbers of a name, so the 32 widths of a GMMA are one line:
+ * Atoms come in families: a row is a pattern of names and the function that builds any of them. Layouts are
+ * formulas in the notation itself over the numbers of a name, so the 32 widths of a GMMA are one line:
  *
  *     B of SM90_64xNxK:   (128,(N,K)):(0,(1,N))        with N = 96, K = 16:   (_128,(_96,_16)):(_0,(_1,_96))
  *
@@ -201,30 +201,26 @@ const struct la_atom *la_atom_at(struct la_ctx *cx, size_t i)
     return name ? la_atom_named(cx, name) : NULL;
 }
 
-/* The nearest name of a pattern, if it is nearer than *least. */
-static void look_in(const char *pattern, const char *name, size_t len, size_t *least,
-                    char nearest[LA_MAX_ATOM_NAME])
-{
-    char known[LA_MAX_ATOM_NAME];
-    const size_t d = la_pattern_nearest(pattern, name, len, known);
-    if (d >= *least)
-        return;
-    *least = d;
-    memcpy(nearest, known, sizeof known);
-}
-
-/* The known name nearest to a mistyped one, or NULL. */
+/* The known name nearest to a mistyped one, or NULL. Only what begins alike is compared. */
 const char *la_atom_nearest(struct la_ctx *cx, const char *name, size_t len)
 {
-    char nearest[LA_MAX_ATOM_NAME];
-    size_t least = SIZE_MAX;
     if (len >= LA_MAX_ATOM_NAME)
         return NULL;
+    const char *nearest = la_smem_atoms;
+    size_t least = memchr(name, ':', len) ? la_pattern_distance(la_smem_atoms, name, len) : SIZE_MAX;
     for (size_t g = 0; g < GROUPS; g++)
-        for (const struct la_family *f = groups[g]; f->pattern; f++)
-            look_in(f->pattern, name, len, &least, nearest);
-    look_in(la_smem_atoms, name, len, &least, nearest);
-    return la_name_is_near(len, least) ? la_format(cx, "%s", nearest) : NULL;
+        for (const struct la_family *f = groups[g]; f->pattern; f++) {
+            const size_t d = f->pattern[0] == name[0] ? la_pattern_distance(f->pattern, name, len) : SIZE_MAX;
+            if (d < least) {
+                least = d;
+                nearest = f->pattern;
+            }
+        }
+    if (!la_name_is_near(len, least))
+        return NULL;
+    char known[LA_MAX_ATOM_NAME];
+    la_pattern_nearest(nearest, name, len, known);
+    return la_format(cx, "%s", known);
 }
 
 /* ---- Copy_Atom ---- */

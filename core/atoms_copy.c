@@ -1,7 +1,8 @@
-/* atoms_copy.c: copy atoms: vectors, cp.async, ldmatrix and stmatrix, tensor memory, and TMA as a description.
+/* atoms_copy.c: copy atoms: vectors, cp.async, ldmatrix, stmatrix, tensor memory, and TMA as a description.
  *
- * All layouts count bits: (thread, bit) -> bit of what is copied. Ref is the side whose order of bits is taken for both;
- * a Copy_Atom counts in values of its type instead. ldmatrix x4, where thread t gives the address of row t:
+ * All layouts count bits: (thread, bit) -> bit of what is copied. Ref is the side whose order of bits is
+ * taken for both; a Copy_Atom counts in values of its type instead. ldmatrix x4, where thread t gives the
+ * address of row t:
  *
  *     Src (32,128):(128,1)      Dst = Ref (32,(32,4)):(32,(1,1024))       for half_t  Src (_32,_8):(_8,_1)
  *
@@ -155,7 +156,7 @@ static void build_ldmatrix_bytes(struct la_request *r, struct la_atom *atom)
 
 /* ---- tensor memory ---- */
 
-/* The family's detail is what the registers hold after R repetitions; all threads of the warp name the same memory. */
+/* The family's detail is what the registers hold of R repetitions; all threads name the same memory. */
 static void build_tensor_memory(struct la_request *r, struct la_atom *atom)
 {
     la_need_args(r, 0, 0);

@@ -1,28 +1,26 @@
 /* atoms_ops.c: what an atom tells of itself, by the names that its members have in CuTe.
  *
- *     MMA_Traits<SM80_16x8x16_F32F16F16F32_TN>::ALayout          the same as  ALayout(SM80_16x8x16_F32F16F16F32_TN{})
+ *     MMA_Traits<SM80_16x8x16_F32F16F16F32_TN>::ALayout       or ALayout(SM80_16x8x16_F32F16F16F32_TN{})
  *     Copy_Atom<SM75_U32x4_LDSM_N,half_t>::ValLayoutSrc
  *
  * A tiled copy or MMA has the members of its atom, too. */
 #include "internal.h"
-
-static const struct la_atom *atom_of(struct la_ctx *cx, struct la_value v, enum la_atom_kind kind)
-{
-    const struct la_atom *atom = v.kind == LA_K_TILED_COPY  ? ((const struct la_tiled_copy *)v.object)->atom
-                                 : v.kind == LA_K_TILED_MMA ? ((const struct la_tiled_mma *)v.object)->atom
-                                                            : v.object;
-    if (atom->kind != kind)
-        la_fail_arg(cx, 0, LA_E_kind, "%s is %s; this is a member of %s", atom->name,
-                    atom->kind == LA_ATOM_MMA ? "an MMA" : "a copy",
-                    kind == LA_ATOM_MMA ? "MMA atoms" : "copy atoms");
-    return atom;
-}
 
 static const struct la_atom *any_atom(struct la_value v)
 {
     return v.kind == LA_K_TILED_COPY  ? ((const struct la_tiled_copy *)v.object)->atom
            : v.kind == LA_K_TILED_MMA ? ((const struct la_tiled_mma *)v.object)->atom
                                       : v.object;
+}
+
+static const struct la_atom *atom_of(struct la_ctx *cx, struct la_value v, enum la_atom_kind kind)
+{
+    const struct la_atom *atom = any_atom(v);
+    if (atom->kind != kind)
+        la_fail_arg(cx, 0, LA_E_kind, "%s is %s; this is a member of %s", atom->name,
+                    atom->kind == LA_ATOM_MMA ? "an MMA" : "a copy",
+                    kind == LA_ATOM_MMA ? "MMA atoms" : "copy atoms");
+    return atom;
 }
 
 static struct la_value layout_or_none(struct la_ctx *cx, const struct la_atom *atom, struct la_layout a,

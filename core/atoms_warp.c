@@ -1,7 +1,8 @@
-/* atoms_warp.c: MMA atoms of one thread, of a quad pair and of a warp: UniversalFMA, SM61, SM70, SM75 to SM120.
+/* atoms_warp.c: MMA atoms of one thread, a quad pair and a warp: UniversalFMA, SM61, SM70, SM75 to SM120.
  *
- * From SM75 on one rule gives all layouts. A register of 32 bits holds v values that lie along K; the 4 threads of a group
- * hold 4v of them in a row, the 8 groups are 8 rows, and a tile of more rows or a larger K repeats that:
+ * From SM75 on one rule gives all layouts. A register of 32 bits holds v values that lie along K; the 4
+ * threads of a group hold 4v of them in a row, the 8 groups are 8 rows, and a tile of more rows or a larger K
+ * repeats that:
  *
  *     operand of R rows:   ((4,8),(v,R/8,K/4v)):((v*R,1),(R,8,4*v*R))
  *

@@ -1,12 +1,12 @@
-/* atoms_wide.c: MMA atoms of more than a warp: GMMA of Hopper, a warpgroup; UMMA of Blackwell, one or two SMs.
+/* atoms_wide.c: MMA atoms of more than a warp: GMMA of Hopper (a warpgroup), UMMA of Blackwell (SMs).
  *
- * Both read matrices from shared memory through descriptors: no thread holds them, so all threads have the whole of it
- * and the thread stride is 0. K is always 256 bits of A, twice that where A is sparse.
+ * Both read matrices from shared memory through descriptors: no thread holds them, so all threads of an SM
+ * have the whole of it and their stride is 0. K is always 256 bits of A, twice that where A is sparse.
  *
  *     GMMA 64xNxK   A of shared memory  (128,(64,K)):(0,(1,64))    B  (128,(N,K)):(0,(1,N))
  *                   A of registers      ((4,8,4),(K/8,2,2)):((8*K,1,16),(64,8,32*K))
  *                   C                   ((4,8,4),(2,2,N/8)):((128,1,16),(64,8,512))
- *     UMMA MxNxK    of S SMs            (S,(M/S,K)):(M/S,(1,M)) and likewise B, C; of one SM the thread stride is 0 */
+ *     UMMA MxNxK    of S SMs            (S,(M/S,K)):(M/S,(1,M)) and likewise B, C */
 #include "atoms.h"
 
 static const char *tag_arg(struct la_request *r, uint32_t i)
@@ -86,7 +86,7 @@ static void set_umma_layouts(struct la_request *r, struct la_atom *atom, int64_t
     atom->mma.tv[LA_C] = la_formula(r, sms == 1 ? "(1,(M,N)):(0,(1,M))" : "(S,(M/S,N)):(M/S,(1,M))");
 }
 
-/* Each kind takes what its K says: tfloat32_t 8, 16-bit floats 16, bytes (floats of 4 to 8 bits in bytes) 32, 4 bits 64. */
+/* Of 256 bits: tfloat32_t 8, 16-bit floats 16, bytes (also floats of 4 and 6 bits in them) 32, 4 bits 64. */
 static int64_t umma_k(const struct la_choice *kind)
 {
     static const struct {

@@ -27,6 +27,7 @@ struct function {
 /* False when it has other than integers, or too many modes. */
 static bool function_of(struct la_ctx *cx, struct la_layout a, struct function *f)
 {
+    a = la_position_independent(cx, a);
     *f = (struct function){.size = 1, .outer = a.outer, .offset = a.outer ? a.offset->value : 0};
     if (a.shape->span > MAX_MODES)
         return false;

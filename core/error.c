@@ -66,7 +66,7 @@ bool la_try(struct la_ctx *cx, void (*body)(struct la_ctx *cx, void *arg), void 
     jmp_buf here;
     jmp_buf *const outer = cx->escape;
     const struct la_ctx saved = {
-        .call = cx->call, .spans = cx->spans, .blame = cx->blame, .depth = cx->depth};
+        .call = cx->call, .spans = cx->spans, .blame = cx->blame, .depth = cx->depth, .trace = cx->trace};
     cx->blame = -1;
     cx->escape = &here;
     const bool ok = setjmp(here) == 0;
@@ -79,6 +79,7 @@ bool la_try(struct la_ctx *cx, void (*body)(struct la_ctx *cx, void *arg), void 
     cx->spans = saved.spans;
     cx->blame = saved.blame;
     cx->depth = saved.depth;
+    cx->trace = saved.trace;
     return ok;
 }
 

@@ -1,11 +1,11 @@
-/* facts.c: what a layout is as a map of numbers: where it reaches, what it leaves out, whether it is a permutation, and
- * its matrix over bits.
+/* facts.c: what a layout is as a map of numbers: where it reaches, what it leaves out, whether it is a
+ * permutation, and its matrix over bits.
  *
  *     (4,2):(1,5)     0..8, the offset 4 unused, injective
  *     (4,4):(4,1)     a permutation of 0..15: 4 fixed, 6 cycles of 2; linear: columns 4 8 1 2
  *
- * Small layouts are counted element by element. Of large ones the strides say what they can prove; linearity is exact
- * for all, since sums are xors exactly when no two columns share a bit. */
+ * Small layouts are counted element by element. Of large ones the strides say what they can prove; linearity
+ * is exact for all, since sums are xors exactly when no two columns share a bit. */
 #include "internal.h"
 
 #include <string.h>
@@ -109,7 +109,7 @@ static uint32_t rank_of(uint32_t n, const int64_t *columns)
         rank++;
         const int64_t pivot = left[i] & -left[i];
         for (uint32_t k = i + 1; k < n; k++)
-            left[k] ^= left[k] & pivot ? left[i] : 0;
+            left[k] ^= (left[k] & pivot) != 0 ? left[i] : 0;
     }
     return rank;
 }
@@ -173,7 +173,8 @@ static int64_t gcd(int64_t a, int64_t b)
     return a;
 }
 
-/* How often the permutation must be applied to give every index back: the least common multiple of its cycles. */
+/* How often the permutation must be applied to give every index back: the least common multiple of its
+ * cycles. */
 static void find_cycles(struct la_ctx *cx, struct la_facts *f, const int64_t *offsets)
 {
     bool *seen = la_alloc(cx, (size_t)f->size), fits = true;

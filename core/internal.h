@@ -194,8 +194,9 @@ bool la_pattern_match(const char *pattern, const char *name, size_t len,
                       struct la_choice choice[LA_MAX_CHOICES]);
 size_t la_pattern_count(const char *pattern);
 void la_pattern_name(const char *pattern, size_t i, char out[LA_MAX_ATOM_NAME]);
-/* The name of the pattern that is nearest to another, without template arguments; how many edits away it is. */
-size_t la_pattern_nearest(const char *pattern, const char *name, size_t len, char out[LA_MAX_ATOM_NAME]);
+/* How many edits a name is away from the nearest of the pattern, without template arguments; and that one. */
+size_t la_pattern_distance(const char *pattern, const char *name, size_t len);
+void la_pattern_nearest(const char *pattern, const char *name, size_t len, char out[LA_MAX_ATOM_NAME]);
 
 /* ---- atoms.c ---- */
 

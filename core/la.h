@@ -565,6 +565,7 @@ const struct la_node *la_partition_coord(struct la_ctx *cx, const struct la_part
 /* How often elements of the tile are touched: once, if all is well. */
 struct la_coverage {
     int64_t missed, doubled; /* elements */
+    int64_t least, most;     /* owners of an element */
     int64_t outside;         /* pairs (thread, value) that meet no element of the tile */
     uint32_t missed_told, doubled_told, outside_told;
     int64_t missed_at[LA_EXAMPLES];     /* indices in the tile */
@@ -721,6 +722,48 @@ struct la_search la_swizzle_search(struct la_ctx *cx, struct la_layout memory, u
 struct la_swizzle la_swizzle_in_units(struct la_ctx *cx, struct la_swizzle s, uint32_t from, uint32_t to);
 /* 128, 64 or 32 when TMA and wgmma know the swizzle by that many bytes, else 0. */
 int32_t la_swizzle_hardware(struct la_swizzle s, uint32_t bits);
+
+/* ---- wgmma.c: shared memory as wgmma reads it ----------------------------------------------------------------- */
+
+enum la_major { LA_MAJOR_K, LA_MAJOR_MN };
+
+/* What make_gmma_desc makes of a layout (mn, k) of shared memory, or why it refuses it. */
+struct la_wgmma {
+    bool legal;
+    const char *why;         /* not legal: a sentence with the numbers */
+    const char *canonical;   /* the form that was looked for, in units of 16 bytes: "((8,n),2):((8,SBO),1)" */
+    const char *found;       /* the layout of one instruction's operand in these units; NULL: not even that */
+    int32_t swizzle;         /* 0, 32, 64 or 128 bytes */
+    int64_t leading, stride; /* LBO and SBO, in bytes */
+    int64_t alignment;       /* of the start address, so that the base offset is 0 */
+    uint64_t descriptor;     /* all fields but the start address */
+    int64_t instructions[2]; /* along mn and k */
+    int64_t step[2];         /* bytes from one to the next along mn and k; -1: not the same everywhere */
+};
+/* An instruction takes `mn` rows or columns (64 of A, N of B) and 256 bits along k. */
+struct la_wgmma la_wgmma_of(struct la_ctx *cx, struct la_layout smem, uint32_t bits, enum la_major major,
+                            int64_t mn);
+
+/* ---- tma.c: boxes of a tensor --------------------------------------------------------------------------------- */
+
+enum { LA_TMA_RANK = 5 };
+
+/* What a tensor map says of a tile that goes between a global tensor and shared memory, or why none can. */
+struct la_tma {
+    bool legal;
+    const char *why;
+    uint32_t rank;
+    struct la_tma_dim {
+        uint32_t mode;          /* of the tensor */
+        int64_t extent, stride; /* elements; bytes */
+        int64_t box, element_stride;
+    } dim[LA_TMA_RANK];
+    int32_t swizzle; /* 0, 32, 64 or 128 bytes */
+    int64_t box_bytes;
+    int64_t instructions; /* for the tile */
+    int64_t alignment;    /* of the tile in shared memory */
+};
+struct la_tma la_tma_of(struct la_ctx *cx, struct la_layout tensor, struct la_layout smem, uint32_t bits);
 
 /* ---- ops.c: the table of operations ------------------------------------------------------------------------- */
 

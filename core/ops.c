@@ -8,11 +8,10 @@
 #include <stdio.h>
 #include <string.h>
 
-static const struct la_op *const groups[] = {la_ops_tuple,   la_ops_layout,  la_ops_modes,
-                                             la_ops_algebra, la_ops_inverse, la_ops_tiling,
-                                             la_ops_swizzle, la_ops_recast,  la_ops_predicates,
-                                             la_ops_smem,    la_ops_atom,    la_ops_tiled_copy,
-                                             la_ops_tiled_mma};
+static const struct la_op *const groups[] = {
+    la_ops_tuple,  la_ops_layout,     la_ops_modes,    la_ops_algebra,    la_ops_inverse,
+    la_ops_tiling, la_ops_swizzle,    la_ops_recast,   la_ops_predicates, la_ops_smem,
+    la_ops_atom,   la_ops_tiled_copy, la_ops_tiled_mma};
 
 enum {
     GROUPS = sizeof groups / sizeof *groups,

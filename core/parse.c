@@ -191,17 +191,17 @@ static struct la_value member(struct parser *p, struct la_value self, size_t sta
     const size_t at = p->at;
     if (!la_word(p, &w))
         la_syntax(p, at, 1, LA_E_syntax, "the name of a member must follow '::'");
-    struct la_call *call = la_alloc(p->cx, sizeof *call);
-    call->op = la_op_find(w.text, w.len);
-    if (!call->op)
+    struct la_call *ask = la_alloc(p->cx, sizeof *ask);
+    ask->op = la_op_find(w.text, w.len);
+    if (!ask->op)
         unknown(p, w);
-    call->argc = 1;
-    call->targc = 0;
-    call->args[0] = self;
-    p->last_call = call;
+    ask->argc = 1;
+    ask->targc = 0;
+    ask->args[0] = self;
+    p->last_call = ask;
     p->last_call_span = (struct la_span){start, p->at - start};
     const struct la_span spans[2] = {p->last_call_span, {start, end - start}};
-    return run(p, call, spans);
+    return run(p, ask, spans);
 }
 
 /* ---- expressions ---- */

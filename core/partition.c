@@ -50,7 +50,8 @@ struct la_partition la_partition_of_tv(struct la_ctx *cx, struct la_layout tv, c
     return p;
 }
 
-/* Law: tv(t, v) is where thr and val put value v of thread t: layout_tv = right_inverse(raked_product(thr, val)). */
+/* Law: tv(t, v) is where thr and val put value v of thread t: layout_tv = right_inverse(raked_product(thr,
+ * val)). */
 struct la_partition la_partition_make(struct la_ctx *cx, struct la_layout thr, struct la_layout val)
 {
     const struct la_layout mn = la_raked_product(cx, thr, val);
@@ -78,27 +79,31 @@ static void find_owners(const struct la_partition *p, struct la_coverage *c)
     }
 }
 
-struct la_coverage la_coverage_of(struct la_ctx *cx, const struct la_partition *p)
+/* How many owners each element has; what lies outside is told at once. */
+static uint32_t *count_owners(struct la_ctx *cx, const struct la_partition *p, struct la_coverage *c)
 {
-    struct la_coverage c = {0};
-    uint8_t *times = la_alloc(cx, (size_t)p->elements); /* 0, 1, or 2 for more */
-    memset(times, 0, (size_t)p->elements);
+    uint32_t *times = la_alloc(cx, (size_t)p->elements * sizeof *times);
+    memset(times, 0, (size_t)p->elements * sizeof *times);
     for (int64_t place = 0; place < p->threads * p->values; place++) {
         const int64_t i = p->index[place];
-        if (i >= 0 && i < p->elements) {
-            times[i] = (uint8_t)(times[i] + (times[i] < 2));
-        } else {
-            if (c.outside_told < LA_EXAMPLES)
-                c.outside_at[c.outside_told++] = place;
-            c.outside++;
-        }
+        if (i >= 0 && i < p->elements)
+            times[i]++;
+        else if (c->outside++ < LA_EXAMPLES)
+            c->outside_at[c->outside_told++] = place;
     }
+    return times;
+}
+
+struct la_coverage la_coverage_of(struct la_ctx *cx, const struct la_partition *p)
+{
+    struct la_coverage c = {.least = INT64_MAX};
+    const uint32_t *times = count_owners(cx, p, &c);
     for (int64_t i = 0; i < p->elements; i++) {
-        if (times[i] == 1)
-            continue;
+        c.least = times[i] < c.least ? times[i] : c.least;
+        c.most = times[i] > c.most ? times[i] : c.most;
         if (times[i] == 0 && c.missed++ < LA_EXAMPLES)
             c.missed_at[c.missed_told++] = i;
-        if (times[i] == 2 && c.doubled++ < LA_EXAMPLES)
+        if (times[i] > 1 && c.doubled++ < LA_EXAMPLES)
             c.doubled_at[c.doubled_told++][0] = i;
     }
     find_owners(p, &c);

@@ -1,9 +1,10 @@
 /* pattern.c: names with alternatives, written as a shell does: one pattern stands for a family of names.
  *
- *     SM80_{16x8x8,16x8x16}_F{16,32}_TN      4 names        SM90_64x{8..256..8}x16      32 names, N = 8, 16, ..., 256
+ *     SM80_{16x8x8,16x8x16}_F{16,32}_TN     4 names
+ *     SM90_64x{8..256..8}x16                32 names, with 8, 16, ... 256
  *
- * A '<' ends the name; behind it stand typical template arguments, with alternatives of their own, that are listed with
- * the name but are not part of it. Braces do not nest. */
+ * A '<' ends the name; behind it stand typical template arguments, with alternatives of their own, that are
+ * listed with the name but are not part of it. Braces do not nest. */
 #include "internal.h"
 
 #include <stdio.h>
@@ -155,6 +156,13 @@ struct distances {
     size_t len, to[LA_MAX_ATOM_NAME];
 };
 
+static void copy_distances(struct distances *to, const struct distances *from)
+{
+    to->name = from->name;
+    to->len = from->len;
+    memcpy(to->to, from->to, (from->len + 1) * sizeof *to->to);
+}
+
 static void read_text(struct distances *d, struct la_choice text)
 {
     for (size_t i = 0; i < text.len; i++) {
@@ -172,18 +180,19 @@ static void read_text(struct distances *d, struct la_choice text)
 /* Behind {...} a beginning is as far as by the nearest alternative, so one pass sees the whole family. */
 static void read_alternatives(struct distances *d, const char *s, const char *close)
 {
-    const struct distances start = *d;
+    struct distances start, one;
+    copy_distances(&start, d);
     const size_t n = count_alternatives(s, close);
     for (size_t i = 0; i < n; i++) {
         char room[16];
-        struct distances one = start;
+        copy_distances(&one, &start);
         read_text(&one, alternative(s, close, i, room));
         for (size_t j = 0; j <= d->len; j++)
             d->to[j] = i == 0 || one.to[j] < d->to[j] ? one.to[j] : d->to[j];
     }
 }
 
-/* From the names of a pattern, whose first alternatives may already be chosen, to a name: the least distance. */
+/* The least distance from the names of a pattern, whose first alternatives may be chosen, to a name. */
 static size_t distance(const char *pattern, const char *name, size_t len, size_t chosen, const size_t *choice)
 {
     struct distances d = {.name = name, .len = len};
@@ -206,10 +215,15 @@ static size_t distance(const char *pattern, const char *name, size_t len, size_t
     return d.to[len];
 }
 
-size_t la_pattern_nearest(const char *pattern, const char *name, size_t len, char out[LA_MAX_ATOM_NAME])
+size_t la_pattern_distance(const char *pattern, const char *name, size_t len)
+{
+    return distance(pattern, name, len, 0, NULL);
+}
+
+void la_pattern_nearest(const char *pattern, const char *name, size_t len, char out[LA_MAX_ATOM_NAME])
 {
     size_t choice[LA_MAX_CHOICES] = {0}, index = 0, radix = 1, k = 0;
-    const size_t least = distance(pattern, name, len, 0, choice);
+    const size_t least = la_pattern_distance(pattern, name, len);
     const char *end = strchrnul(pattern, '<');
     for (const char *p = pattern; (p = strchr(p, '{')) && p < end; p++, k++) {
         const size_t n = count_alternatives(p + 1, strchr(p, '}'));
@@ -220,5 +234,4 @@ size_t la_pattern_nearest(const char *pattern, const char *name, size_t len, cha
     }
     la_pattern_name(pattern, index, out);
     out[strcspn(out, "<")] = '\0';
-    return least;
 }

@@ -1,11 +1,12 @@
 /* reach.c: where in memory a partition reaches, in every tile that a layout is cut into.
  *
- *     tile (32,64) over (4096,4096):(4096,1): 128 x 64 tiles, all of one kind: their origins are multiples of 64 elements
+ *     tile (32,64) over (4096,4096):(4096,1): 128 x 64 tiles, all of one kind, at multiples of 64 elements
  *
- * zipped_divide makes an offset the sum of a part within the tile and of the tile's origin. What an instruction costs
- * depends on its origin modulo 128 bytes (and modulo what a swizzle looks at), so that a few kinds of tiles stand for
- * millions: the residues of the modes of the rest are added up like the faces of dice. A mode that the tile does not
- * divide has a last tile of its own kind, in which some threads lie beyond the shape. */
+ * zipped_divide makes an offset the sum of a part within the tile and of the tile's origin. What an
+ * instruction costs depends on its origin modulo 128 bytes (and modulo what a swizzle looks at), so that a
+ * few kinds of tiles stand for millions: the residues of the modes of the rest are added up like the faces of
+ * dice. A mode that the tile does not divide has a last tile of its own kind, in which some threads lie
+ * beyond the shape. */
 #include "internal.h"
 
 #include <string.h>
@@ -140,7 +141,8 @@ static uint32_t measure_axes(struct la_ctx *cx, struct la_reach *r, struct la_la
 
 /* ---- kinds of tiles ---- */
 
-/* The residues of the tiles that are the last ones along exactly the modes in `edges`; none when there is no such. */
+/* The residues of the tiles that are the last ones along exactly the modes in `edges`; none when there is no
+ * such. */
 static struct dice tiles_at(struct la_ctx *cx, int64_t period, uint32_t rank, const struct axis *axes,
                             uint32_t edges)
 {

@@ -124,8 +124,8 @@ static struct la_value downcast(struct la_ctx *cx, struct la_value v, const stru
     if (v.layout.offset->kind == LA_SMEM) {
         const int64_t bits = v.layout.offset->value;
         if (bits % n->value != 0)
-            la_fail(cx, LA_E_divisibility, "an element of %lld bits cannot be split into %s",
-                    (long long)bits, la_show(cx, n));
+            la_fail(cx, LA_E_divisibility, "an element of %lld bits cannot be split into %s", (long long)bits,
+                    la_show(cx, n));
         return reflagged(cx, v.layout, inner, bits / n->value);
     }
     return la_value_layout(la_compose_swizzle(cx, downcast_swizzle(cx, v.layout.outer->swizzle, n->value),

@@ -1,10 +1,10 @@
-/* smem.c: layouts of shared memory whose swizzle acts on the bytes of an address, and GMMA's eight canonical ones.
+/* smem.c: layouts of shared memory whose swizzle acts on the bytes of an address, and GMMA's eight of them.
  *
  *     GMMA::Layout_K_SW128_Atom<half_t>{}      Sw<3,4,3> o smem_ptr[16b](unset) o (_8,_64):(_64,_1)
  *
- * In CuTe such a layout waits for a pointer to elements of 16 bits; the flag in the place of the offset says so. Its
- * function is that of the swizzle in units of elements, Sw<3,3,3>, and so it is evaluated, sliced and enumerated here:
- * as the tensor does it, not as the bare layout would. Tiling and recasting keep the flag. */
+ * In CuTe such a layout waits for a pointer to elements of 16 bits; the flag in the place of the offset says
+ * so. Its function is that of the swizzle in units of elements, Sw<3,3,3>, and so it is evaluated, sliced and
+ * enumerated here: as the tensor does it, not as the bare layout would. Tiling keeps the flag. */
 #include "internal.h"
 
 #include <string.h>

@@ -1,7 +1,8 @@
-/* spell.c: C++ spellings of values in types: Int<3>, Shape<_2,_3>, Layout<Shape<...>,Stride<...>>, Swizzle<3,3,3>.
+/* spell.c: C++ spellings of values in types: Int<3>, Shape<_2,_3>, Swizzle<3,3,3>, Copy_Atom<..., half_t>.
  *
- * A type of CuTe's that has no run-time part is its value, so Shape<_2,_3> is read as (_2,_3), and a {} behind it does
- * nothing. Sw<3,3,3> and M_8|(16&48)=24 are what CuTe prints for a swizzle and for the offset of a sliced one. */
+ * A type of CuTe's that has no run-time part is its value, so Shape<_2,_3> is read as (_2,_3), and a {}
+ * behind it does nothing. Sw<3,3,3> and M_8|(16&48)=24 are what CuTe prints for a swizzle and for the offset
+ * of a sliced one. */
 #include "parse.h"
 
 #include <stdlib.h>

@@ -1,10 +1,12 @@
-/* swizzle_search.c: all swizzles that a shared-memory layout allows, tried on the accesses to it, and padding likewise.
+/* swizzle_search.c: all swizzles that a shared-memory layout allows, tried on the accesses to it, and padding
+ * likewise.
  *
- *     half_t (64,64):(64,1), rows written 128 bits a lane, ldmatrix.x4 of 16x16 blocks: Swizzle<3,3,3>, no conflicts
+ *     half_t (64,64):(64,1), rows written 128 bits a lane, ldmatrix.x4 of 16x16 blocks: Swizzle<3,3,3>
  *
- * A swizzle is legal when it keeps the elements of every access together (its base is no less than their logarithm),
- * looks at bits that the layout has, and maps the layout's range of offsets onto itself. There are some hundred; each
- * is costed by the rules of access.c. Padding is tried the same way: both are maps of offsets. */
+ * A swizzle is legal when it keeps the elements of every access together (its base is no less than their
+ * logarithm), looks at bits that the layout has, and maps the layout's range of offsets onto itself. There
+ * are some hundred; each is costed by the rules of access.c. Padding is tried the same way: both are maps of
+ * offsets. */
 #include "internal.h"
 
 #include <stdlib.h>
@@ -138,7 +140,8 @@ static bool attempt(const struct search *s, struct la_candidate *c, int64_t most
     return true;
 }
 
-/* Fewer wavefronts; then what TMA and wgmma know; then fewer bits; then the usual direction, and close together. */
+/* Fewer wavefronts; then what TMA and wgmma know; then fewer bits; then the usual direction, and close
+ * together. */
 static bool better(const struct search *s, const struct la_candidate *a, const struct la_candidate *b)
 {
     const bool known_a = la_swizzle_hardware(a->swizzle, s->bits),
@@ -235,8 +238,8 @@ static uint32_t plain_modes(struct la_layout a, int64_t *extent, int64_t *stride
     return count;
 }
 
-/* Rows are the innermost mode; the leading stride is the next larger one. It can grow where rows end before it and all
- * larger strides are multiples of it: then offsets x become x + x / leading * padding. */
+/* Rows are the innermost mode; the leading stride is the next larger one. It can grow where rows end before
+ * it and all larger strides are multiples of it: then offsets x become x + x / leading * padding. */
 static bool find_leading(struct search *s)
 {
     const size_t room = s->memory.shape->span * sizeof(int64_t);

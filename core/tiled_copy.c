@@ -1,7 +1,7 @@
 /* tiled_copy.c: TiledCopy: a copy atom over a tile, written with the algebra.
  *
- * It is a TV layout, (thread, value) -> index in the tile, in the order of the atom's Ref, and the tiler that cuts tiles
- * from a tensor. make_tiled_copy finds both from where threads and values lie:
+ * It is a TV layout, (thread, value) -> index in the tile, in the order of the atom's Ref, and the tiler that
+ * cuts tiles from a tensor. make_tiled_copy finds both from where threads and values lie:
  *
  *     layout_mn = raked_product(thr, val)              (m,n) -> (thread, value)
  *     layout_tv = right_inverse(layout_mn)             with the shape (threads, values)
@@ -9,7 +9,7 @@
  *
  *     thr (_32,_8):(_8,_1), val (_1,_8):(_0,_1)        tiler (_32,_64)
  *
- * The order of Src or Dst comes from Ref by right_inverse(Ref) o Src, over the threads and values of each atom. */
+ * The order of Src or Dst comes from Ref by right_inverse(Ref) o Src, over an atom's threads and values. */
 #include "internal.h"
 
 static struct la_value tile2(struct la_ctx *cx, struct la_value a, struct la_value b)
@@ -71,12 +71,20 @@ const struct la_tiled_copy *la_tiled_copy(struct la_ctx *cx, const struct la_ato
     return c;
 }
 
+static void tell(struct la_ctx *cx, const char *rule, struct la_layout result, const char *sentence)
+{
+    if (cx->trace)
+        la_step(cx, rule, la_value_layout(result), 0, NULL, "%s", sentence);
+}
+
 const struct la_tiled_copy *la_make_tiled_copy(struct la_ctx *cx, const struct la_atom *atom,
                                                struct la_layout thr, struct la_layout val)
 {
     const struct la_layout mn = la_raked_product(cx, thr, val);
+    tell(cx, "layout_mn", mn, "raked_product(thr, val): a place (m,n) of the tile to (thread, value)");
     const struct la_node *sizes[2] = {la_size(cx, thr), la_size(cx, val)};
     const struct la_layout tv = with_shape(cx, la_right_inverse(cx, mn), la_tuple(cx, 2, sizes));
+    tell(cx, "layout_tv", tv, "its right inverse, with the shape (threads, values)");
     return la_tiled_copy(cx, atom, tv, la_product_each(cx, mn.shape));
 }
 
@@ -101,7 +109,7 @@ static const struct la_tiled_copy *trimmed(struct la_ctx *cx, const struct la_at
     return la_tiled_copy(cx, atom, la_composition(cx, la_left_inverse(cx, tile), la_value_layout(tv)), tiler);
 }
 
-/* From offsets: tv maps (thread, value) to where the value lies in memory, data says which coordinate that is. */
+/* From offsets: tv maps (thread, value) to an offset in memory, and data says which coordinate that is. */
 const struct la_tiled_copy *la_make_cotiled_copy(struct la_ctx *cx, const struct la_atom *atom,
                                                  struct la_layout tv, struct la_layout data)
 {
@@ -171,7 +179,11 @@ static const struct la_node *any2(struct la_ctx *cx)
 static struct la_layout tile_to_thrfrg(struct la_ctx *cx, const struct la_tiled_copy *c, enum la_end end,
                                        struct la_layout tiled)
 {
-    const struct la_layout tv = compose_first(cx, tiled, thrval_to_tile(cx, c, end));
+    const struct la_layout thrval = thrval_to_tile(cx, c, end);
+    tell(cx, "thrval", thrval,
+         end == LA_SRC ? "((thread), (value)) of the source to the index in the tile"
+                       : "((thread), (value)) of the destination to the index in the tile");
+    const struct la_layout tv = compose_first(cx, tiled, thrval);
     const struct la_node *unfold[2] = {any2(cx), la_any};
     return la_slice_value(cx, la_tuple(cx, 2, unfold), tv).layout;
 }

@@ -1,11 +1,13 @@
 /* tiled_mma.c: TiledMMA: MMA atoms over threads and a tile, written with the algebra.
  *
- * The atoms of a layout (m,n,k) -> atom get a thread group each: tiled_product(ThrID, atoms) maps (V,M,N,K) to a thread.
- * A matrix is cut in three steps: its modes are permuted, then tiled by the atom's shape, then by the groups of threads.
+ * The atoms of a layout (m,n,k) -> atom get a thread group each: tiled_product(ThrID, atoms) maps (V,M,N,K)
+ * to a thread. A matrix is cut in three steps: its modes are permuted, then tiled by the atom's shape, then
+ * by the groups of threads.
  *
  *     thrfrg_C:  logical_divide by the permutations of M and N
- *                zipped_divide  by (AtomM, AtomN), mode 0 composed with the atom's C layout     ((ThrV,FrgV),(M,N))
- *                zipped_divide  by the threads of M and N                   ((ThrV,(ThrM,ThrN)),(FrgV,(RestM,RestN))) */
+ *                zipped_divide  by (AtomM, AtomN)           ((AtomM,AtomN),(M,N))
+ *                composition    with the atom's C layout    ((ThrV,FrgV),(M,N))
+ *                zipped_divide  by the threads of M and N   ((ThrV,(ThrM,ThrN)),(FrgV,(RestM,RestN))) */
 #include "internal.h"
 
 /* The modes of MNK that a matrix has: A (M,K), B (N,K), C (M,N). */
@@ -81,6 +83,14 @@ const struct la_node *la_tiled_mma_size(struct la_ctx *cx, const struct la_tiled
 
 /* ---- what threads have ---- */
 
+static struct la_layout tell(struct la_ctx *cx, const char *rule, struct la_layout result,
+                             const char *sentence)
+{
+    if (cx->trace)
+        la_step(cx, rule, la_value_layout(result), 0, NULL, "%s", sentence);
+    return result;
+}
+
 struct la_layout la_thrfrg(struct la_ctx *cx, const struct la_tiled_mma *m, enum la_matrix x,
                            struct la_layout tensor)
 {
@@ -91,9 +101,13 @@ struct la_layout la_thrfrg(struct la_ctx *cx, const struct la_tiled_mma *m, enum
                                       run_of(cx, atom_extent(cx, m, j)));
     const struct la_value threads = pair(cx, run_of(cx, threads_along(cx, m, i)),
                                          run_of(cx, threads_along(cx, m, j)));
-    const struct la_layout atoms = la_zipped_divide(cx, la_logical_divide(cx, tensor, permuted), atom);
-    const struct la_layout tv = la_composition(cx, atoms,
-                                               pair(cx, la_value_layout(m->atom->mma.tv[x]), any()));
+    const struct la_layout whole = tell(cx, "permuted", la_logical_divide(cx, tensor, permuted),
+                                        "the modes of the tensor, divided by the permutations");
+    const struct la_layout atoms = tell(cx, "atoms", la_zipped_divide(cx, whole, atom),
+                                        "tiled by the atom: ((atom), (rest))");
+    const struct la_layout tv = tell(
+        cx, "values", la_composition(cx, atoms, pair(cx, la_value_layout(m->atom->mma.tv[x]), any())),
+        "the atom's tile by its threads and values: ((ThrV,FrgV), (rest))");
     return la_zipped_divide(cx, tv, pair(cx, any(), threads));
 }
 
@@ -104,7 +118,7 @@ static struct la_layout tile_of(struct la_ctx *cx, const struct la_tiled_mma *m,
     return la_layout_of(cx, la_tuple(cx, 2, sizes));
 }
 
-/* (ThrV,(ThrM,ThrN,ThrK)) -> (ThrV,(ThrM,ThrK)) of A, (ThrV,(ThrN,ThrK)) of B: the threads of the other mode share. */
+/* (ThrV,(ThrM,ThrN,ThrK)) -> (ThrV,(ThrM,ThrK)) of A, (ThrV,(ThrN,ThrK)) of B: the other mode shares. */
 static struct la_value sharing(struct la_ctx *cx, const struct la_tiled_mma *m, enum la_matrix x)
 {
     const struct la_node *threads[2] = {threads_along(cx, m, 0), threads_along(cx, m, 1)};

@@ -3,7 +3,7 @@
  *     C = make_tiled_copy(Copy_Atom<UniversalCopy<uint128_t>,half_t>{}, (_32,_8):(_8,_1), (_1,_8):(_0,_1));
  *     C.get_slice(5).partition_S((_64,_64):(_64,_1))
  *
- * A tensor is shown by its layout; where a partition of it begins, its coordinate tells: partition an identity tensor. */
+ * A tensor is shown by its layout; where a part of it begins tells thrfrg(identity tensor) at its thread. */
 #include "internal.h"
 
 static const struct la_tiled_copy *copy_of(struct la_value v)
@@ -174,7 +174,7 @@ static struct la_layout mma_part(struct la_ctx *cx, const struct la_call *call, 
     return la_mma_partition(cx, mma, x, call->args[1].layout, thread_of(cx, mma->thread)).layout;
 }
 
-/* (V,M,N) of each thread: the values of an atom, and how often the tiling repeats it along the modes of a shape. */
+/* (V,M,N) of each thread: the values of an atom, and how often the tiling repeats it over a shape. */
 static const struct la_node *partition_shape(struct la_ctx *cx, const struct la_call *call, enum la_matrix x)
 {
     const struct la_tiled_mma *mma = mma_of(call->args[0]);
@@ -293,7 +293,8 @@ FOR_MATRIX(c, LA_C)
 const struct la_op la_ops_tiled_copy[] = {
     {.name = "make_tiled_copy",
      .doc = "A copy atom over a tile: thr and val map the coordinates (m,n) to a thread and to a value.",
-     .law = "threads and values are multiples of those of the atom",
+     .law = "for all m, n, i, j: TiledLayout_TV(thr(m,n), val(i,j)) is (i + I*m, j + J*n) of the tile, where "
+            "(I,J) is val's shape",
      .params = {{"atom", LA_K_ATOM}, {"thr", LA_K_LAYOUT}, {"val", LA_K_LAYOUT | LA_OPTIONAL}},
      .gives = LA_K_TILED_COPY,
      .run = op_make_tiled_copy,

@@ -1,4 +1,4 @@
-/* tiled_text.c: atoms, tiled copies and tiled MMAs as CuTe prints them: a title, then a line for each layout. */
+/* tiled_text.c: atoms, tiled copies and tiled MMAs as CuTe prints them: a title, then a line a layout. */
 #include "internal.h"
 
 struct lines {

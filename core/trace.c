@@ -136,6 +136,7 @@ static const char *products(struct la_ctx *cx, const struct la_node *coord, cons
 void la_trace_evaluation(struct la_ctx *cx, struct la_layout a, const struct la_node *coord)
 {
     la_trace_indent(cx, 1);
+    a = la_position_independent(cx, a);
     const struct la_node *at = full(cx, coord, a.shape);
     const struct la_node *inner = la_crd2idx(cx, coord, a.shape, a.stride);
     const struct la_operand strides[] = {{"coord", la_value_tuple(at)}, {"stride", la_value_tuple(a.stride)}};

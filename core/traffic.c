@@ -1,9 +1,10 @@
 /* traffic.c: what a partition costs, instruction by instruction and in all tiles.
  *
- *     256 threads, 8 values of half_t each, 128-bit loads of rows: 8 instructions a tile, 16 sectors each, the ideal
+ *     256 threads, 8 values of half_t each, 128-bit loads of rows: 8 instructions a tile, 16 sectors each
  *
- * An instruction of a warp is its 32 threads with `vector` of their values; access.c says what it costs. Totals are
- * exact over all tiles: each kind of tile (reach.c) is costed once and counts as often as there are tiles of it. */
+ * An instruction of a warp is its 32 threads with `vector` of their values; access.c says what it costs.
+ * Totals are exact over all tiles: each kind of tile (reach.c) is costed once and counts as often as there
+ * are tiles of it. */
 #include "internal.h"
 
 /* ---- one instruction ---- */

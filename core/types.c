@@ -1,4 +1,4 @@
-/* types.c: the element types that CuTe code names, with their widths, and the tags LayoutLeft and LayoutRight. */
+/* types.c: the element types that CuTe code names, with their widths, and tags such as LayoutLeft. */
 #include "internal.h"
 
 #include <string.h>

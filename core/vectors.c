@@ -1,11 +1,11 @@
 /* vectors.c: the widest access that a partition of a memory layout allows, and what stops a wider one.
  *
  *     thr (32,8):(8,1), val (1,8):(0,1), half_t (64,64):(72,1)    8 elements: stopped by 128 bits
- *     ...                                (64,64):(68,1)           4 elements: the stride 68 of mode 0 is no multiple of 8
+ *     ...                                (64,64):(68,1)           4 elements: the stride 68 of mode 0 is odd
  *
- * An access of w elements needs w neighbouring values to be neighbours in memory, and its first one at a multiple of w,
- * in every tile and for every thread. Exact: all places of a tile are looked at, not the strides; the strides are only
- * asked who is to blame. */
+ * An access of w elements needs w neighbouring values to be neighbours in memory, and its first one at a
+ * multiple of w, in every tile and for every thread. Exact: all places of a tile are looked at, not the
+ * strides; the strides are only asked who is to blame. */
 #include "internal.h"
 
 static const char *const stop_names[] = {"width", "values", "order", "swizzle", "alignment"};
@@ -103,7 +103,8 @@ static void blame_alignment(struct blame *b, int64_t w, int64_t place)
                               (long long)la_reach_at(b->r, &b->r->kind[0], place), (long long)w);
 }
 
-/* The only mode of the tile along which two indices differ, with the difference; -1 when there are several. */
+/* The only mode of the tile along which two indices differ, with the difference; -1 when there are several.
+ * */
 static int32_t only_mode(struct la_ctx *cx, const struct la_partition *p, int64_t from, int64_t to,
                          int64_t *step)
 {
@@ -197,7 +198,8 @@ static bool has_static_unit(struct la_layout a)
     return false;
 }
 
-/* Law: every access of `widest` values begins at a multiple of it and holds neighbours; twice as many would not. */
+/* Law: every access of `widest` values begins at a multiple of it and holds neighbours; twice as many would
+ * not. */
 struct la_vectors la_vectors_of(struct la_ctx *cx, const struct la_reach *r)
 {
     struct la_vectors out = {.widest = 1, .mode = -1};

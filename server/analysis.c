@@ -1,9 +1,9 @@
 /* analysis.c: reading what the analyses are given.
  *
- *     "thr":"(32,8):(8,1)", "val":"(1,8):(0,1)"   ->   a partition      "lanes":[0,4,null]   ->   an instruction
+ *     "thr":"(32,8):(8,1)", "val":"(1,8):(0,1)"   ->  a partition     "lanes":[0,4,null]  ->  lanes
  *
- * The same texts come as fields of a request and as members of the objects in "accesses"; so readers take a text and
- * the name to blame. */
+ * The same texts come as fields of a request and as members of the objects in "accesses"; so readers take a
+ * text and the name to blame. */
 #include "analysis.h"
 #include "exchange.h"
 #include "pure.h"
@@ -96,7 +96,7 @@ bool analysis_type(struct analysis *a, const char *field, const char *text, cons
     return true;
 }
 
-/* ---- partitions --------------------------------------------------------------------------------------------- */
+/* ---- partitions ---------------------------------------------------------------------------------------- */
 
 static const char *named(struct analysis *a, const struct partition_texts *texts, const char *name)
 {
@@ -148,7 +148,7 @@ bool analysis_partition(struct analysis *a, const struct partition_texts *texts,
     return true;
 }
 
-/* ---- instructions ------------------------------------------------------------------------------------------- */
+/* ---- instructions -------------------------------------------------------------------------------------- */
 
 static const char *form_field(struct analysis *a, const struct instruction_form *form, const char *name)
 {
@@ -191,7 +191,7 @@ bool analysis_vector(struct analysis *a, const struct instruction_form *form, ui
     return true;
 }
 
-/* ---- lanes -------------------------------------------------------------------------------------------------- */
+/* ---- lanes --------------------------------------------------------------------------------------------- */
 
 /* The whole text of an element as an integer; exact, unlike a double. */
 static bool read_offset(const char *text, size_t len, int64_t *out)

@@ -1,10 +1,11 @@
-/* analysis.h: what /access, /copy and /swizzle share.
+/* analysis.h: what /access, /copy, /mma and /swizzle share.
  *
  *     analysis.c           reading: layouts, types, partitions, lanes      analysis_json.c   writing
- *     analysis_access.c    /access      analysis_copy.c   /copy            analysis_swizzle.c   /swizzle
+ *     analysis_access.c    /access                                         analysis_swizzle.c   /swizzle
+ *     analysis_copy.c      /copy        analysis_mma.c    /mma             (and analysis_side.h)
  *
- * A handler runs its body under analysis_run, so that core's refusals come out as problems of the field that was being
- * looked at: a->field. Readers return false when they have answered themselves. */
+ * A handler runs its body under analysis_run, so that core's refusals come out as problems of the field that
+ * was being looked at: a->field. Readers return false when they have answered themselves. */
 #ifndef ANALYSIS_H
 #define ANALYSIS_H
 
@@ -80,6 +81,6 @@ void json_coverage(struct json *j, const struct la_partition *p, const struct la
 void json_swizzle_units(struct json *j, struct la_swizzle elements, uint32_t bits);
 const char *swizzle_text(struct la_ctx *cx, struct la_swizzle s);
 
-extern const struct field access_fields[], copy_fields[], swizzle_fields[];
+extern const struct field access_fields[], copy_fields[], mma_fields[], swizzle_fields[];
 
 #endif

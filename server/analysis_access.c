@@ -1,8 +1,9 @@
 /* analysis_access.c: /access, what one instruction of one warp costs.
  *
  *     POST /access {"space":"shared","op":"load","bytes":4,"lanes":[0,128,256,...]}
- *     ->  {"wavefronts":32,"ideal":1,"conflicts":31,"ways":32,"banks":[{"bank":0,"phase":0,"words":[...],"lanes":[...]}], ...}
- *     GET  /access?space=global&op=load&type=half_t&layout=(4096,4096):(4096,1)&thr=(32,8):(8,1)&val=(1,8):(0,1)&bytes=16
+ *     ->  {"wavefronts":32,"ideal":1,"conflicts":31,"banks":[{"bank":0,"words":[...],"lanes":[...]}],...}
+ *     POST /access {"space":"global","op":"load","bytes":16,"type":"half_t","layout":"(64,64):(64,1)",
+ *                   "thr":"(32,8):(8,1)","val":"(1,8):(0,1)"}
  * The lanes are given one by one, or by a layout and a partition of it, of which one warp does one step. */
 #include "analysis.h"
 #include "exchange.h"
@@ -21,8 +22,7 @@ const struct field access_fields[] = {
      "Of each lane: 1, 2, 4, 8 or 16. With a layout: one element if absent."},
     {"matrices", FIELD_INT, false, NULL, "Of ldmatrix and stmatrix: 1, 2 or 4."},
     {"lanes", FIELD_JSON, false, NULL,
-     "Byte offsets by lane, null for one that is not active; of ldmatrix and stmatrix the addresses of the "
-     "rows."},
+     "Byte offsets by lane, null for one that is not active; of ldmatrix and stmatrix those of the rows."},
     {"layout", FIELD_NOTATION, false, NULL,
      "Instead of lanes: the memory that a partition accesses, in elements."},
     {"type", FIELD_NOTATION, false, NULL, "With layout: the type of an element, or its bits."},
@@ -55,7 +55,7 @@ static bool read_head(struct analysis *a, struct access_request *r)
     return analysis_form(a, form);
 }
 
-/* ---- lanes one by one --------------------------------------------------------------------------------------- */
+/* ---- lanes one by one ---------------------------------------------------------------------------------- */
 
 static void answer_lanes(struct analysis *a, const struct access_request *r)
 {
@@ -71,11 +71,13 @@ static void answer_lanes(struct analysis *a, const struct access_request *r)
     a->field = "lanes";
     if (!analysis_lanes(a, "lanes", array, text, &access))
         return;
-    if (access.lanes != r->form.lanes) {
-        analysis_bad(a, "lanes", "'lanes' has %d elements; %s takes %d", access.lanes,
-                     la_access_op_name(r->form.op), r->form.lanes);
+    const bool is_matrix = la_access_is_matrix(r->form.op);
+    if (access.lanes == 0 || (is_matrix && access.lanes != r->form.lanes)) {
+        analysis_bad(a, "lanes", "'lanes' has %d elements; %s takes %s%d", access.lanes,
+                     la_access_op_name(r->form.op), is_matrix ? "" : "1 to ", r->form.lanes);
         return;
     }
+    access.lanes = r->form.lanes; /* lanes that are left out are not active */
     la_access_check(&rq->cx, &access);
     struct json j = json_new(&rq->cx, 2048);
     json_open(&j, '{');
@@ -84,7 +86,7 @@ static void answer_lanes(struct analysis *a, const struct access_request *r)
     respond(rq, 200, "application/json", j.data, j.len);
 }
 
-/* ---- a layout and a partition ------------------------------------------------------------------------------- */
+/* ---- a layout and a partition -------------------------------------------------------------------------- */
 
 /* A thread of one value where no values are given: 1:0, one mode a mode of thr. */
 static const char *one_value(struct analysis *a, const char *thr)

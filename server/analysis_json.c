@@ -1,6 +1,6 @@
 /* analysis_json.c: costs, coverage, vectors and facts as JSON.
  *
- *     {"wavefronts":32,"ideal":1,"conflicts":31,"ways":32,"banks":[{"bank":0,"phase":0,"words":[0,32],"lanes":[[0],[1]]}]}
+ *     {"wavefronts":2,"ideal":1,"conflicts":1,"banks":[{"bank":0,"words":[0,32],"lanes":[[0],[1]]}]}
  *
  * What is not known is null, never 0. Lists of instructions are arrays of integers, warp by warp. */
 #include "analysis.h"
@@ -32,7 +32,7 @@ void json_open_member(struct json *j, const char *key, char bracket)
     json_open(j, bracket);
 }
 
-/* ---- one instruction ---------------------------------------------------------------------------------------- */
+/* ---- one instruction ----------------------------------------------------------------------------------- */
 
 static void write_lanes(struct json *j, uint32_t lanes)
 {
@@ -109,7 +109,7 @@ void json_access(struct json *j, const struct la_access *a)
     write_cost(j, a);
 }
 
-/* ---- traffic ------------------------------------------------------------------------------------------------ */
+/* ---- traffic ------------------------------------------------------------------------------------------- */
 
 void json_totals(struct json *j, const struct la_traffic *t, const struct la_totals *totals)
 {
@@ -178,7 +178,7 @@ void json_traffic(struct json *j, const struct la_traffic *t)
     write_worst(j, t);
 }
 
-/* ---- vectors ------------------------------------------------------------------------------------------------ */
+/* ---- vectors ------------------------------------------------------------------------------------------- */
 
 void json_vectors(struct json *j, const struct la_vectors *v, uint32_t bits)
 {
@@ -201,7 +201,7 @@ void json_vectors(struct json *j, const struct la_vectors *v, uint32_t bits)
     json_close(j, '}');
 }
 
-/* ---- coverage ----------------------------------------------------------------------------------------------- */
+/* ---- coverage ------------------------------------------------------------------------------------------ */
 
 static void write_owner(struct json *j, const struct la_partition *p, int64_t place)
 {
@@ -231,6 +231,8 @@ void json_coverage(struct json *j, const struct la_partition *p, const struct la
     json_member_int(j, "missed", c->missed);
     json_member_int(j, "doubled", c->doubled);
     json_member_int(j, "outside", c->outside);
+    json_key(j, "owners");
+    json_ints(j, (const int64_t[]){c->least, c->most}, 2);
     json_open_member(j, "missed_at", '[');
     for (uint32_t i = 0; i < c->missed_told; i++)
         json_tuple(j, la_partition_coord(j->cx, p, c->missed_at[i]));
@@ -246,7 +248,7 @@ void json_coverage(struct json *j, const struct la_partition *p, const struct la
     json_close(j, '}');
 }
 
-/* ---- facts -------------------------------------------------------------------------------------------------- */
+/* ---- facts --------------------------------------------------------------------------------------------- */
 
 static void write_permutation(struct json *j, const struct la_facts *f)
 {
@@ -327,7 +329,7 @@ void json_facts(struct json *j, struct la_layout layout, const struct la_facts *
     json_close(j, '}');
 }
 
-/* ---- swizzles ----------------------------------------------------------------------------------------------- */
+/* ---- swizzles ------------------------------------------------------------------------------------------ */
 
 const char *swizzle_text(struct la_ctx *cx, struct la_swizzle s)
 {

@@ -1,9 +1,9 @@
-/* analysis_swizzle.c: /swizzle, the swizzles that serve the accesses to a layout best; and what one swizzle does.
+/* analysis_swizzle.c: /swizzle, the swizzles that serve the accesses to a layout best, and units of one.
  *
  *     POST /swizzle {"layout":"(64,64):(64,1)","type":"half_t","accesses":[
  *         {"name":"write","op":"store","bytes":16,"thr":"(16,8):(8,1)","val":"(1,8):(0,1)"},
  *         {"name":"read","op":"ldmatrix","matrices":4,"thr":"(16,2):(1,16)","val":"(1,8):(0,1)"}]}
- *     ->  {"none":{"wavefronts":576,...},"swizzles":[{"swizzle":"Swizzle<3,3,3>","wavefronts":128,...},...],"padding":{...}}
+ *     ->  {"none":{"wavefronts":576,...},"swizzles":[{"swizzle":"Swizzle<3,3,3>","wavefronts":128,...}],...}
  *     GET /swizzle?swizzle=Swizzle<3,4,3>&unit=bytes&type=half_t
  *     ->  {"units":{"bits":"Swizzle<3,7,3>","bytes":"Swizzle<3,4,3>","elements":"Swizzle<3,3,3>"}, ...} */
 #include "analysis.h"
@@ -25,7 +25,7 @@ const struct field swizzle_fields[] = {
     FIELD_INTEGERS,
     {0}};
 
-/* ---- one swizzle in all units ------------------------------------------------------------------------------- */
+/* ---- one swizzle in all units -------------------------------------------------------------------------- */
 
 static void answer_units(struct analysis *a, uint32_t bits)
 {
@@ -48,7 +48,7 @@ static void answer_units(struct analysis *a, uint32_t bits)
     respond(rq, 200, "application/json", j.data, j.len);
 }
 
-/* ---- the accesses ------------------------------------------------------------------------------------------- */
+/* ---- the accesses -------------------------------------------------------------------------------------- */
 
 struct accesses {
     uint32_t n;
@@ -145,7 +145,7 @@ static bool read_accesses(struct analysis *a, uint32_t bits, struct accesses *ou
     return true;
 }
 
-/* ---- the answer --------------------------------------------------------------------------------------------- */
+/* ---- the answer ---------------------------------------------------------------------------------------- */
 
 static void write_wavefronts(struct json *j, const struct la_search *s, const struct la_candidate *c)
 {

@@ -41,6 +41,8 @@ struct response {
     const char *type;
     const void *data;
     size_t len;
+    bool stream, last; /* data is a piece of a stream; the last one */
+    size_t sent;       /* bytes of the piece */
     size_t header_count;
     struct header headers[ANSWER_HEADERS_MAX];
 };

@@ -7,6 +7,7 @@
  * Invariants: an exchange begins at the request line (on_target) and is over at on_over, whatever happens between; all
  * that belongs to it lives in its arena. Exchanges are reused with their arena warm. A handler runs under la_try, on one
  * of a few threads: it must not wait; it parks (clock.c). */
+#include "auth.h"
 #include "exchange.h"
 #include "fields.h"
 #include "json.h"
@@ -28,7 +29,8 @@ enum {
     DESCRIPTORS_SPARE = 128, /* for the store, workers and files of the page */
     CONNECTION_BYTES =
         128 * 1024, /* must hold a target and headers at their limits, so that we refuse them, in JSON */
-    UNUSED_MAX = 64 /* exchanges kept warm */
+    STREAM_BLOCK_BYTES = 16 * 1024, /* of a stream that are handed over at once */
+    UNUSED_MAX = 64                 /* exchanges kept warm */
 };
 
 /* ---- serving ------------------------------------------------------------------------------------------------ */
@@ -70,7 +72,7 @@ static void serve(struct la_ctx *cx, void *arg)
     struct exchange *x = arg;
     struct request *rq = &x->rq;
     (void)cx;
-    if (x->response.status) /* refused at the door */
+    if (x->response.status && !x->response.stream) /* refused at the door */
         return;
     if (x->body_refused) {
         limits_refuse_body(x);
@@ -88,6 +90,8 @@ static void serve(struct la_ctx *cx, void *arg)
     }
     if (x->route->flags & ROUTE_PREFIX)
         rq->tail = rq->path + strlen(x->route->path) + 1;
+    if (!auth_admit(rq, x->route->scope))
+        return;
     if (x->route->flags & ROUTE_JSON && strcmp(rq->method, "POST") == 0 && !rq->json && !request_read_json(x))
         return;
     if (x->route->fields && !fields_check(rq, x->route->fields))
@@ -114,14 +118,57 @@ static void process(struct exchange *x)
 
 /* ---- sending ------------------------------------------------------------------------------------------------ */
 
+/* The client has closed: a write would not tell before the next one. */
+static bool has_left(const struct exchange *x)
+{
+    char byte;
+    return recv(x->peer->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
+}
+
+/* Have the handler give the next piece of its stream. False when it has parked. */
+static bool next_piece(struct exchange *x)
+{
+    x->response.len = x->response.sent = 0;
+    x->rq.expired = false;
+    process(x);
+    return !x->suspended;
+}
+
+/* More of a stream is wanted: the rest of its piece, or the next one. To return 0 means to be called again at once,
+ * unless the connection was suspended; so a handler that neither gives a piece nor parks ends the stream. */
+static ssize_t read_stream(void *cls, uint64_t position, char *out, size_t room)
+{
+    struct exchange *x = cls;
+    struct response *r = &x->response;
+    (void)position;
+    if (r->sent == r->len && !r->last && has_left(x))
+        return MHD_CONTENT_READER_END_WITH_ERROR;
+    if (r->sent == r->len && !r->last && !next_piece(x))
+        return 0;
+    if (r->sent == r->len)
+        return MHD_CONTENT_READER_END_OF_STREAM;
+    const size_t n = r->len - r->sent < room ? r->len - r->sent : room;
+    memcpy(out, (const char *)r->data + r->sent, n);
+    r->sent += n;
+    peer_deadline(x->http, x->peer, SEND_MS);
+    return (ssize_t)n;
+}
+
+/* The bytes live in the arena until on_over, and that is after the last of them was sent. */
+static struct MHD_Response *make_response(struct exchange *x)
+{
+    const struct response *r = &x->response;
+    if (r->stream)
+        return MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, STREAM_BLOCK_BYTES, read_stream, x, NULL);
+    return MHD_create_response_from_buffer(r->len, (void *)(uintptr_t)r->data, MHD_RESPMEM_PERSISTENT);
+}
+
 static enum MHD_Result send_response(struct exchange *x)
 {
-    struct response *r = &x->response;
+    const struct response *r = &x->response;
     response_finish(x);
     peer_deadline(x->http, x->peer, SEND_MS);
-    /* The bytes live in the arena until on_over, and that is after the last of them was sent. */
-    struct MHD_Response *response = MHD_create_response_from_buffer(r->len, (void *)(uintptr_t)r->data,
-                                                                    MHD_RESPMEM_PERSISTENT);
+    struct MHD_Response *response = make_response(x);
     if (!response)
         return MHD_NO;
     if (r->type)
@@ -218,7 +265,7 @@ static void *on_target(void *cls, const char *target, struct MHD_Connection *con
     x->rq.server = http->server;
     x->rq.connection = connection;
     x->rq.response = &x->response;
-    x->rq.path = x->rq.body = x->rq.client = x->rq.tail = "";
+    x->rq.path = x->rq.body = x->rq.client = x->rq.user = x->rq.tail = "";
     size_t len = strlen(target);
     char *copy = len <= TARGET_MAX ? la_arena_alloc(x->rq.cx.arena, len + 1) : NULL;
     if (copy)
@@ -235,6 +282,8 @@ static void on_over(void *cls, struct MHD_Connection *connection, void **context
     if (!x)
         return;
     *context = NULL;
+    if (x->rq.abandon)
+        x->rq.abandon(&x->rq);
     metrics_count(http->metrics, x);
     peer_deadline(http, x->peer, KEEP_ALIVE_MS);
     give_exchange(http, x);
@@ -265,7 +314,7 @@ static void set_client(struct request *rq)
                                                               : sizeof(struct sockaddr_in);
     char *text = la_arena_alloc(rq->cx.arena, NI_MAXHOST);
     if (address && text && getnameinfo(address, len, text, NI_MAXHOST, NULL, 0, NI_NUMERICHOST) == 0)
-        rq->client = text;
+        rq->client = rq->user = text;
 }
 
 static enum MHD_Result take_head(struct exchange *x, const char *method, const char *version)

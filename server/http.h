@@ -18,12 +18,16 @@ struct request {
     const char *path;   /* decoded, without the query */
     const char *tail; /* what follows the route's prefix: "17" of /jobs/17, "17/events" of /jobs/17/events */
     const char *client; /* the peer's address, as text */
+    const char *user;   /* whose token it shows; the address, where there are no tokens */
+    bool admin;         /* may do everything */
     const char *body;   /* NUL-terminated; "" when there was none */
     size_t body_len;
     cJSON *json;      /* the body as an object, when the route takes JSON; else NULL */
     bool resumed;     /* the handler parked before and is called again */
     bool expired;     /* resumed by the deadline, not by http_wake */
     void *state;      /* the handler's own, kept while it is parked; NULL at first */
+    void (*abandon)(struct request *rq); /* the handler's: called when the request is over, before its memory
+                                            goes: what it gave to other threads must come back now; or NULL */
     void *connection; /* http.c's own */
     void *response;   /* http.c's own */
 };
@@ -41,6 +45,9 @@ int request_wait_seconds(struct request *rq, int max);
 /* Answer. `data` must live in the request's arena or be static. */
 void respond(struct request *rq, int status, const char *type, const void *data, size_t len);
 void respond_json(struct request *rq, int status, const cJSON *json);
+/* Answer with a stream: the first piece sends the status 200, and after each one that is not the last the handler is
+ * called again, to give the next or to park until there is one. The bytes live as those of respond. */
+void respond_piece(struct request *rq, const char *type, const void *data, size_t len, bool last);
 /* Add a header to the answer; call before respond. */
 void respond_header(struct request *rq, const char *name, const char *value);
 /* problem+json of cx->error, which happened in the text of `field` (or NULL). */

@@ -84,6 +84,12 @@ static void write_links(struct json *j, const struct job *job)
     json_close(j, '}');
 }
 
+void job_write_place(struct json *j, int64_t position, int64_t ms)
+{
+    member_int(j, "position", position + 1);
+    member_int(j, "estimate_ms", ms);
+}
+
 void job_write(struct json *j, const struct job *job, bool brief)
 {
     member_text(j, "id", job->id);
@@ -93,6 +99,9 @@ void job_write(struct json *j, const struct job *job, bool brief)
         json_bool(j, true);
     }
     member_text(j, "kind", job->kind);
+    member_text(j, "user", job->user);
+    member_text(j, "parent", job->parent_id);
+    member_raw(j, "vary", job->vary);
     member_text(j, "wants", job->wants);
     member_text(j, "executor", job->executor);
     member_text(j, "worker", job->worker);
@@ -100,6 +109,8 @@ void job_write(struct json *j, const struct job *job, bool brief)
     member_time(j, "started", job->started);
     member_time(j, "finished", job->finished);
     member_int(j, "attempts", job->attempts);
+    if (job->cost)
+        member_int(j, "charged_ms", job->cost);
     member_raw(j, "spec", job->spec);
     if (!brief)
         write_budget(j, job->budget);

@@ -8,6 +8,7 @@
  *
  * A lease is a token: who shows it may speak for the job, until the job ends or the lease is lost. One
  * endpoint is a row of the table below: what to read, what to do in the queue's thread, what to answer. */
+#include "auth.h"
 #include "jobs.h"
 #include "routes.h"
 
@@ -37,6 +38,7 @@ struct report {
     const char *id, *lease;
     const char *type, *data; /* of an event */
     const char *result, *failure, *partial;
+    bool ours; /* the failure is no fault of the job */
     const char *artifacts[ARTIFACTS];
     char new_id[17]; /* of a worker that registered */
     struct job job;  /* the answer to a lease, with its token */
@@ -90,11 +92,16 @@ static bool run_device(struct queue *q, struct call *call)
     return true;
 }
 
-/* The next job for a worker. Jobs that run anywhere wait for a GPU where there is one. */
+/* The next job for a worker. Queued ones of a spec that was stopped meanwhile end here. */
 static bool next_job(struct queue *q, const struct worker *w, struct la_arena *arena, struct job *out)
 {
-    const bool any = strcmp(w->executor, "gpu") == 0 || !gpu_expected(q);
-    return store_find_next(q->store, arena, w->executor, any ? "any" : w->executor, out);
+    while (fair_next(q, w, arena, out)) {
+        if (!spec_is_stopped(q, out->spec))
+            return true;
+        job_end(q, out, JOB_FAILED, spec_stopped_failure);
+        out->seq = 0;
+    }
+    return false;
 }
 
 static bool run_lease(struct queue *q, struct call *call)
@@ -175,8 +182,12 @@ static bool run_result(struct queue *q, struct call *call)
     put_artifacts(q, &job, r);
     if (strcmp(r->state, "released") == 0)
         job_release(q, &job);
-    else
+    else if (r->ours)
+        job_end(q, &job, JOB_FAILED, r->failure);
+    else {
+        job_charge(q, &job);
         job_end(q, &job, job_state_find(r->state), r->failure);
+    }
     return true;
 }
 
@@ -293,8 +304,10 @@ static bool read_result(struct request *rq, struct report *r)
         return refuse_field(rq, "state", "done, failed, cancelled or released");
     if (done && !cJSON_IsObject(result))
         return refuse_field(rq, "result", "an object, when the state is done");
-    if (failed && !is_failure(cJSON_GetObjectItemCaseSensitive(rq->json, "failure")))
+    const cJSON *failure = cJSON_GetObjectItemCaseSensitive(rq->json, "failure");
+    if (failed && !is_failure(failure))
         return refuse_field(rq, "failure", "an object with the kind of the failure");
+    r->ours = failed && strcmp(cJSON_GetObjectItemCaseSensitive(failure, "kind")->valuestring, "infra") == 0;
     take_artifacts(cJSON_GetObjectItemCaseSensitive(rq->json, "partial"), r);
     take_artifacts(result, r);
     return read_object(rq, "result", &r->result) && read_object(rq, "failure", &r->failure) &&
@@ -397,7 +410,7 @@ static bool is_worker(struct request *rq, bool *local)
     if (!given || strncmp(given, "Bearer ", 7) != 0)
         return false;
     *local = same_token(given + 7, rq->server->worker_token);
-    return *local || same_token(given + 7, remote_token());
+    return *local || same_token(given + 7, remote_token()) || auth_has(rq, "worker");
 }
 
 static struct report *begin_report(struct request *rq)
@@ -405,8 +418,8 @@ static struct report *begin_report(struct request *rq)
     bool local;
     const char *id;
     if (!is_worker(rq, &local)) {
-        respond_header(rq, "WWW-Authenticate", "Bearer");
-        respond_problem(rq, 401, "unauthorized", "workers show the token in LAYOUTD_WORKER_TOKEN");
+        respond_header(rq, "WWW-Authenticate", "Bearer realm=\"layoutd\", scope=\"worker\"");
+        respond_problem(rq, 401, "unauthorized", "workers show the token in LAYOUTD_WORKER_TOKEN, or one with the scope worker");
         return NULL;
     }
     const struct endpoint *endpoint = find_endpoint(rq, &id);

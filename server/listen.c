@@ -1,7 +1,8 @@
 /* listen.c: the socket that the daemon answers on.
  *
  *     --listen 127.0.0.1:0   ->  http://127.0.0.1:41327       --listen [::1]:8080  ->  http://[::1]:8080
- * Whoever reaches the socket may use the daemon, so an address other than loopback takes an explicit --no-auth. */
+ * Without tokens, whoever reaches the socket may use the daemon: so an address other than loopback takes --tokens, or
+ * an explicit --no-auth. */
 #include "exchange.h"
 
 #include <errno.h>
@@ -82,11 +83,11 @@ int listen_open(struct server *server)
         return -1;
     }
     int fd = -1;
-    if (!is_loopback(found->ai_addr) && !server->options.no_auth)
+    if (!is_loopback(found->ai_addr) && !server->options.no_auth && !server->options.tokens)
         fprintf(
             stderr,
-            "layoutd: %s can be reached from other machines, and this version has no tokens: anybody there "
-            "could run kernels here.\nlayoutd: Listen on 127.0.0.1, or say --no-auth.\n",
+            "layoutd: %s can be reached from other machines: anybody there could run kernels here.\n"
+            "layoutd: Listen on 127.0.0.1, or give --tokens FILE (made by layoutd token add), or say --no-auth.\n",
             text);
     else if ((fd = open_socket(found)) < 0)
         fprintf(stderr, "layoutd: cannot listen at %s: %s\n", text, strerror(errno));

@@ -4,13 +4,16 @@
  *     layoutd eval 'logical_divide(12:1,4:1)' prints (_4,_3):(_1,_4)
  * Signals are blocked in every thread and awaited here, so no handler ever runs in the middle of something. The order
  * of the start: bind (the URL is known), jobs (workers are told it), answer; the stop is its reverse. */
+#include "auth.h"
 #include "json.h"
 #include "server.h"
 
+#include <curl/curl.h>
 #include <errno.h>
 #include <getopt.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +24,9 @@ enum {
     BODY_BYTES = 1 << 20,    /* a program or a job's spec is a few KiB; results of workers are larger */
     ARENA_BYTES = 256 << 20, /* a table of CELLS as JSON takes 30 MiB, its picture 100 MiB */
     CELLS = 1 << 20,         /* a grid of 1024 x 1024: what a page can show */
+    USER_QUEUED = 5000,      /* two large sweeps and a day's work of one person */
+    KEEP_DAYS = 90,          /* the time that a result is argued about */
+    KEEP_MIB = 10 * 1024,    /* a few million jobs */
     PATH_BYTES = 4096
 };
 
@@ -32,6 +38,10 @@ static const char usage[] =
     "  layoutd [FLAGS]                        answer requests until SIGTERM\n"
     "  layoutd eval EXPR [--integers MODE]    evaluate one program and print its value as CuTe does;\n"
     "                                         MODE is auto (the default), cute or static\n"
+    "  layoutd token add NAME [--scope LIST] [--tokens FILE]\n"
+    "                                         make a token, and print it: LIST is of eval, run,\n"
+    "                                         worker, metrics, admin                 (eval,run)\n"
+    "  layoutd token list | revoke NAME [--tokens FILE]\n"
     "  layoutd version                        print the version\n"
     "\n"
     "  --listen HOST:PORT      where to answer; port 0 picks a free one       (127.0.0.1:8080)\n"
@@ -42,11 +52,22 @@ static const char usage[] =
     "  --max-body BYTES        of a request's body                            (%d)\n"
     "  --max-arena BYTES       of memory for one request                      (%d)\n"
     "  --max-cells N           of a table or a picture                        (%d)\n"
-    "  --no-auth               answer on addresses that other machines reach  (off)\n"
+    "  --tokens FILE           let in who shows a token of this file; it may\n"
+    "                          change meanwhile           (none: everybody; token: %s)\n"
+    "  --no-auth               answer on addresses that other machines reach,\n"
+    "                          without tokens                                 (off)\n"
+    "  --user-queued N         jobs of one user in the queue                  (%d)\n"
+    "  --user-running N        jobs of one user that run at a time; 0: all    (0)\n"
+    "  --user-seconds N        of workers, for one user in an hour; 0: all    (0)\n"
+    "  --keep-days N           that ended jobs are kept                       (%d)\n"
+    "  --keep-mib N            that they may take on disk                     (%d)\n"
+    "  --allow-private-webhooks  webhooks may call this machine and its\n"
+    "                          network, in plain http too                     (off)\n"
     "  --allow-planted-faults  jobs may ask for a fault, for tests            (off)\n"
     "  --help                  this text\n";
 
-static char default_data[PATH_BYTES], default_web[PATH_BYTES + 64], default_worker[PATH_BYTES + 64];
+static char default_data[PATH_BYTES], default_web[PATH_BYTES + 64], default_worker[PATH_BYTES + 64],
+    default_tokens[PATH_BYTES + 16];
 
 static bool holds_page(const char *folder)
 {
@@ -87,6 +108,7 @@ static void find_defaults(struct options *options)
     else
         snprintf(default_data, sizeof default_data, "%s/.local/share/layoutd",
                  home && *home ? home : "/var/tmp");
+    snprintf(default_tokens, sizeof default_tokens, "%s/tokens", default_data);
     *options = (struct options){.listen = "127.0.0.1:8080",
                                 .data = default_data,
                                 .web = default_web,
@@ -94,68 +116,88 @@ static void find_defaults(struct options *options)
                                 .worker_path = default_worker,
                                 .max_body = BODY_BYTES,
                                 .max_arena = ARENA_BYTES,
-                                .max_cells = CELLS};
+                                .max_cells = CELLS,
+                                .user_queued = USER_QUEUED,
+                                .keep_days = KEEP_DAYS,
+                                .keep_mib = KEEP_MIB};
 }
 
-/* A whole positive number, or the end of the program with a message. */
-static long positive(const char *flag, const char *text)
+/* A whole number that is no less, or the end of the program with a message. */
+static long number(const char *flag, const char *text, long least)
 {
     char *end;
     errno = 0;
     long value = strtol(text, &end, 10);
-    if (errno || *end || value <= 0) {
-        fprintf(stderr, "layoutd: %s takes a positive number, not '%s'\n", flag, text);
+    if (errno || !*text || *end || value < least || value > INT32_MAX) {
+        fprintf(stderr, "layoutd: --%s takes a number from %ld to %d, not '%s'\n", flag, least, INT32_MAX, text);
         exit(2);
     }
     return value;
 }
 
-static void set_option(struct options *options, const char *flag, const char *value)
+/* One row a flag; what it sets is a member of struct options. */
+static const struct flag {
+    const char *name;
+    enum { FLAG_TEXT, FLAG_SIZE, FLAG_NUMBER, FLAG_ON } kind;
+    size_t member;
+    long least;
+} flags[] = {
+    {"listen", FLAG_TEXT, offsetof(struct options, listen), 0},
+    {"data", FLAG_TEXT, offsetof(struct options, data), 0},
+    {"web", FLAG_TEXT, offsetof(struct options, web), 0},
+    {"workers", FLAG_TEXT, offsetof(struct options, workers), 0},
+    {"max-body", FLAG_SIZE, offsetof(struct options, max_body), 1},
+    {"max-arena", FLAG_SIZE, offsetof(struct options, max_arena), 1},
+    {"max-cells", FLAG_NUMBER, offsetof(struct options, max_cells), 1},
+    {"tokens", FLAG_TEXT, offsetof(struct options, tokens), 0},
+    {"no-auth", FLAG_ON, offsetof(struct options, no_auth), 0},
+    {"user-queued", FLAG_NUMBER, offsetof(struct options, user_queued), 1},
+    {"user-running", FLAG_NUMBER, offsetof(struct options, user_running), 0},
+    {"user-seconds", FLAG_NUMBER, offsetof(struct options, user_seconds), 0},
+    {"keep-days", FLAG_NUMBER, offsetof(struct options, keep_days), 1},
+    {"keep-mib", FLAG_NUMBER, offsetof(struct options, keep_mib), 1},
+    {"allow-private-webhooks", FLAG_ON, offsetof(struct options, allow_private_webhooks), 0},
+    {"allow-planted-faults", FLAG_ON, offsetof(struct options, allow_planted_faults), 0},
+};
+enum { FLAGS = sizeof flags / sizeof *flags };
+
+static void set_option(struct options *options, const struct flag *flag, const char *value)
 {
-    if (strcmp(flag, "listen") == 0)
-        options->listen = value;
-    else if (strcmp(flag, "data") == 0)
-        options->data = value;
-    else if (strcmp(flag, "web") == 0)
-        options->web = value;
-    else if (strcmp(flag, "workers") == 0)
-        options->workers = value;
-    else if (strcmp(flag, "max-body") == 0)
-        options->max_body = (size_t)positive("--max-body", value);
-    else if (strcmp(flag, "max-arena") == 0)
-        options->max_arena = (size_t)positive("--max-arena", value);
-    else if (strcmp(flag, "max-cells") == 0)
-        options->max_cells = positive("--max-cells", value);
-    else if (strcmp(flag, "no-auth") == 0)
-        options->no_auth = true;
-    else if (strcmp(flag, "allow-planted-faults") == 0)
-        options->allow_planted_faults = true;
+    void *member = (char *)options + flag->member;
+    switch (flag->kind) {
+    case FLAG_TEXT:
+        *(const char **)member = value;
+        break;
+    case FLAG_SIZE:
+        *(size_t *)member = (size_t)number(flag->name, value, flag->least);
+        break;
+    case FLAG_NUMBER:
+        *(long *)member = number(flag->name, value, flag->least);
+        break;
+    case FLAG_ON:
+        *(bool *)member = true;
+        break;
+    }
 }
 
 static void read_options(struct options *options, int argc, char **argv)
 {
-    static const struct option flags[] = {{"listen", required_argument, NULL, 0},
-                                          {"data", required_argument, NULL, 0},
-                                          {"web", required_argument, NULL, 0},
-                                          {"workers", required_argument, NULL, 0},
-                                          {"max-body", required_argument, NULL, 0},
-                                          {"max-arena", required_argument, NULL, 0},
-                                          {"max-cells", required_argument, NULL, 0},
-                                          {"no-auth", no_argument, NULL, 0},
-                                          {"allow-planted-faults", no_argument, NULL, 0},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {NULL, 0, NULL, 0}};
+    struct option table[FLAGS + 2] = {{"help", no_argument, NULL, 'h'}};
+    for (int i = 0; i < FLAGS; i++)
+        table[i + 1] = (struct option){flags[i].name, flags[i].kind == FLAG_ON ? no_argument : required_argument,
+                                       NULL, 0};
     int which, place = 0;
-    while ((which = getopt_long(argc, argv, "h", flags, &place)) != -1) {
+    while ((which = getopt_long(argc, argv, "h", table, &place)) != -1) {
         if (which == 'h') {
-            printf(usage, default_data, default_web, BODY_BYTES, ARENA_BYTES, CELLS);
+            printf(usage, default_data, default_web, BODY_BYTES, ARENA_BYTES, CELLS, default_tokens, USER_QUEUED,
+                   KEEP_DAYS, KEEP_MIB);
             exit(0);
         }
         if (which == '?') {
             fprintf(stderr, "layoutd: --help tells what there is\n");
             exit(2);
         }
-        set_option(options, flags[place].name, optarg);
+        set_option(options, &flags[place - 1], optarg);
     }
     if (optind < argc) {
         fprintf(stderr, "layoutd: what is '%s'? --help tells what there is\n", argv[optind]);
@@ -263,7 +305,8 @@ static int run(struct server *server)
     pthread_sigmask(SIG_BLOCK, &signals, NULL); /* before there are threads, which inherit it */
     signal(SIGPIPE, SIG_IGN);
     json_init();
-    bool ok = make_token(server->worker_token) && http_bind(server);
+    curl_global_init(CURL_GLOBAL_DEFAULT); /* for webhooks; before there are threads, too */
+    bool ok = make_token(server->worker_token) && auth_open(server) && http_bind(server);
     if (ok && (ok = jobs_open(server))) {
         ok = http_start(server);
         if (ok) {
@@ -278,6 +321,8 @@ static int run(struct server *server)
         http_stop(server);
     }
     http_free(server);
+    auth_close(server);
+    curl_global_cleanup();
     return ok ? 0 : 1;
 }
 
@@ -291,6 +336,8 @@ int main(int argc, char **argv)
     }
     static struct server server;
     find_defaults(&server.options);
+    if (argc > 1 && strcmp(argv[1], "token") == 0)
+        return token_command(argc, argv, default_tokens);
     read_options(&server.options, argc, argv);
     return run(&server);
 }

@@ -76,6 +76,15 @@ static const char explanations[] =
     "\"at\":{\"type\":\"string\"},\"gives\":{\"type\":\"string\"},\"should\":{\"type\":\"string\"}}}}}},"
     "\"tiler\":{\"type\":[\"string\",\"null\"]},\"static_reading\":{\"type\":[\"string\",\"null\"]},"
     "\"true_function\":{\"type\":[\"string\",\"null\"]},\"advice\":{\"type\":[\"string\",\"null\"]}}},"
+    "\"atoms\":{\"type\":\"object\",\"required\":[\"atoms\",\"count\"],\"properties\":{"
+    "\"atoms\":{\"type\":\"array\",\"items\":{\"type\":\"string\"}},\"count\":{\"type\":\"integer\"}}},"
+    "\"atom\":{\"type\":\"object\",\"required\":[\"name\",\"kind\",\"arch\"]},"
+    "\"fit\":{\"type\":\"object\",\"required\":[\"found\"],\"properties\":{\"found\":{\"type\":\"boolean\"},"
+    "\"row\":{\"type\":\"integer\"},\"col\":{\"type\":\"integer\"},\"gives\":{\"type\":\"integer\"},"
+    "\"should\":{\"type\":\"integer\"},\"reason\":{\"type\":\"string\"}}}";
+
+/* Of the analyses. */
+static const char analysis_schemas[] =
     "\"access\":{\"type\":\"object\",\"required\":[\"space\",\"op\",\"bytes\",\"lanes\",\"active\",\"ideal\","
     "\"requests\"],"
     "\"properties\":{\"space\":{\"enum\":[\"shared\",\"global\"]},\"op\":{\"type\":\"string\"},"
@@ -115,16 +124,21 @@ static const char explanations[] =
     "\"sides\":{\"type\":\"object\",\"additionalProperties\":{\"$ref\":\"#/components/schemas/side\"}},"
     "\"warnings\":{\"type\":\"array\",\"items\":{\"type\":\"object\",\"required\":[\"code\",\"in\","
     "\"detail\"]}}}},"
+    "\"mma\":{\"type\":\"object\",\"required\":[\"atom\",\"threads\",\"tile_mnk\",\"A\",\"B\",\"C\","
+    "\"sides\",\"warnings\"],"
+    "\"properties\":{\"threads\":{\"type\":\"integer\"},\"thr_layout_vmnk\":{\"type\":\"string\"},"
+    "\"tile_mnk\":{\"type\":\"array\",\"items\":{\"type\":\"integer\"}},\"A\":{\"type\":\"object\"},\"B\":{"
+    "\"type\":\"object\"},"
+    "\"C\":{\"type\":\"object\"},"
+    "\"sides\":{\"type\":\"object\",\"additionalProperties\":{\"$ref\":\"#/components/schemas/side\"}},"
+    "\"warnings\":{\"type\":\"array\",\"items\":{\"type\":\"object\"}}}},"
     "\"swizzle\":{\"type\":\"object\",\"required\":[\"element_bits\"],\"properties\":{"
     "\"ideal\":{\"type\":\"integer\"},\"legal\":{\"type\":\"integer\",\"description\":\"how many were "
     "tried\"},"
     "\"none\":{\"type\":\"object\"},\"padding\":{\"type\":[\"object\",\"null\"]},"
     "\"swizzles\":{\"type\":\"array\",\"items\":{\"type\":\"object\"},\"description\":\"the best first\"},"
     "\"units\":{\"type\":\"object\"},\"address_bits\":{\"type\":\"object\"},"
-    "\"hardware\":{\"type\":[\"string\",\"null\"]}}},"
-    "\"fit\":{\"type\":\"object\",\"required\":[\"found\"],\"properties\":{\"found\":{\"type\":\"boolean\"},"
-    "\"row\":{\"type\":\"integer\"},\"col\":{\"type\":\"integer\"},\"gives\":{\"type\":\"integer\"},"
-    "\"should\":{\"type\":\"integer\"},\"reason\":{\"type\":\"string\"}}}";
+    "\"hardware\":{\"type\":[\"string\",\"null\"]}}}";
 
 static void member(struct json *j, const char *key, const char *text)
 {
@@ -180,6 +194,7 @@ static void write_components(struct json *j)
     open_member(j, "components", '{');
     open_member(j, "schemas", '{');
     json_raw(j, schemas, sizeof schemas - 1);
+    json_raw(j, analysis_schemas, sizeof analysis_schemas - 1);
     json_raw(j, explanations, sizeof explanations - 1);
     write_problem_schema(j);
     json_close(j, '}');
@@ -282,20 +297,30 @@ struct operation {
     const char *tail; /* a parameter of the path, or NULL */
 };
 
+/* A schema, or media types separated by spaces. */
+static void write_content(struct json *j, const char *gives)
+{
+    char type[64];
+    open_member(j, "content", '{');
+    if (!strchr(gives, '/')) {
+        open_member(j, "application/json", '{');
+        json_key(j, "schema");
+        write_ref(j, gives);
+        json_close(j, '}');
+    }
+    for (int n = 0; strchr(gives, '/') && sscanf(gives, "%63s%n", type, &n) == 1; gives += n) {
+        open_member(j, type, '{');
+        json_close(j, '}');
+    }
+    json_close(j, '}');
+}
+
 static void write_responses(struct json *j, const struct route *route)
 {
-    const bool is_media_type = strchr(route->gives, '/') != NULL;
     open_member(j, "responses", '{');
     open_member(j, route->flags & ROUTE_PURE ? "200" : "2XX", '{');
     member(j, "description", "The answer.");
-    open_member(j, "content", '{');
-    open_member(j, is_media_type ? route->gives : "application/json", '{');
-    if (!is_media_type) {
-        json_key(j, "schema");
-        write_ref(j, route->gives);
-    }
-    json_close(j, '}');
-    json_close(j, '}');
+    write_content(j, route->gives);
     json_close(j, '}');
     open_member(j, "default", '{');
     member(j, "$ref", "#/components/responses/problem");

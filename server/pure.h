@@ -69,6 +69,6 @@ enum la_integers integers_of(struct request *rq, const char *const *texts, size_
 #define OP_FIELDS_MAX (LA_MAX_PARAMS + 8)
 void op_fields(const struct la_op *op, struct field *out);
 
-extern const struct field eval_fields[], product_fields[], divide_fields[], render_fields[], fit_fields[];
+extern const struct field eval_fields[], product_fields[], divide_fields[], render_fields[], fit_fields[], atoms_fields[];
 
 #endif

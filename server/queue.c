@@ -140,6 +140,8 @@ static void publish(struct queue *q, struct call *answered)
 static void find_wake(struct queue *q)
 {
     q->wake = store_next_deadline(q->store);
+    if (q->tidy < q->wake)
+        q->wake = q->tidy;
     for (const struct call *c = q->waiting; c; c = c->next)
         if (c->until < q->wake)
             q->wake = c->until;
@@ -163,6 +165,7 @@ static void run_batch(struct queue *q, struct call *fresh, bool stop)
     store_begin(q->store, durable);
     jobs_sweep(q);
     struct call *answered = settle(q, stop);
+    jobs_tidy(q);
     find_wake(q);
     if (!store_commit(q->store)) {
         answered = refuse(q, answered);
@@ -242,6 +245,18 @@ void queue_do(struct queue *q, struct call *call)
         call->answer = ANSWER_CLOSED;
 }
 
+void queue_await(struct queue *q, struct call *call)
+{
+    if (!queue_send(q, call)) {
+        call->answer = ANSWER_CLOSED;
+        return;
+    }
+    pthread_mutex_lock(&q->mutex);
+    while (!atomic_load(&call->done))
+        pthread_cond_wait(&q->answered, &q->mutex);
+    pthread_mutex_unlock(&q->mutex);
+}
+
 void queue_free(struct queue *q)
 {
     store_close(q->store);
@@ -277,6 +292,7 @@ bool queue_open(struct server *server, struct queue **out)
     if (ok) {
         q->now = queue_clock();
         q->today = clock_read(CLOCK_REALTIME);
+        q->since = q->today - q->now;
         store_begin(q->store, true);
         jobs_recover(q);
         ok = store_commit(q->store);

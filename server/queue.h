@@ -30,7 +30,9 @@ enum answer {
 
 struct queue;
 
-#define WATCH_WORK ((int64_t)-1) /* as call->watch: a job that may be taken; else the seq of a job */
+/* As call->watch: a job that may be taken; a webhook that may be due; else the seq of a job. */
+#define WATCH_WORK ((int64_t)-1)
+#define WATCH_HOOKS ((int64_t)-2)
 
 struct call {
     bool (*run)(struct queue *q, struct call *call);
@@ -70,6 +72,8 @@ struct queue {
     struct call *waiting; /* in order of arrival */
     uint64_t batch;
     int64_t wake; /* monotonic: when the next deadline passes */
+    int64_t tidy; /* monotonic: when old jobs are looked for */
+    int64_t since; /* the wall clock less the monotonic one, at the start */
     pthread_t thread;
     pthread_mutex_t mutex; /* of what follows */
     pthread_cond_t arrived, answered;
@@ -91,13 +95,53 @@ uint64_t queue_topic(const struct call *call);
 void queue_hurry(struct queue *q, struct call *call);
 /* Send and sleep until it is answered: for threads that are not a request's. */
 void queue_do(struct queue *q, struct call *call);
+/* The same for a call that may wait, until the queue is stopped. */
+void queue_await(struct queue *q, struct call *call);
 int64_t queue_clock(void); /* monotonic milliseconds */
 
 /* Run again the calls that watch this (a job's seq, or WATCH_WORK). */
 void queue_changed(struct queue *q, int64_t watch);
+/* printf into the scratch arena, cut to a few hundred bytes; NULL without memory. For JSON: the arguments need no
+ * escapes. */
+const char *queue_text(struct queue *q, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void random_bytes(unsigned char *out, size_t size); /* that nobody can guess */
 /* `bytes` of them as hexadecimal text. */
 void random_hex(char *out, size_t bytes);
+
+/* ---- fair.c: whose turn it is ---- */
+
+/* What became of a wish to queue jobs. */
+struct admission {
+    enum admitted { ADMITTED, ADMITTED_NOT_USER, ADMITTED_NOT_HOUR, ADMITTED_NOT_ALL } verdict;
+    int64_t limit, remaining; /* queued jobs of the user */
+    int64_t retry_s;          /* when it may be tried again */
+};
+/* May this user queue so many jobs more? */
+struct admission fair_admit(struct queue *q, const char *user, int64_t jobs);
+/* A user has submitted jobs: known from now on, and waiting if nothing of theirs was queued. */
+void fair_submitted(struct queue *q, const char *user);
+/* The job that a worker runs next. */
+bool fair_next(struct queue *q, const struct worker *worker, struct la_arena *arena, struct job *out);
+/* A job of the user was leased: the others' turn is next. */
+void fair_leased(struct queue *q, const char *user);
+/* A user has used a worker for so long. */
+void fair_charge(struct queue *q, const char *user, int64_t ms);
+/* How many jobs run before a queued one, about, and in how many milliseconds its turn comes. */
+void fair_position(struct queue *q, const struct job *job, int64_t *position, int64_t *ms);
+
+/* ---- keep.c ---- */
+
+/* Remove what is too old or too much, when it is time to look. */
+void jobs_tidy(struct queue *q);
+
+/* ---- sweep.c ---- */
+
+/* A child was leased. */
+void sweep_child_begins(struct queue *q, int64_t sweep);
+/* A child has ended, the job `child`: its sweep's progress, and its end with the last one. */
+void sweep_child_ended(struct queue *q, const struct job *child);
+/* End all that is left of a sweep. */
+void sweep_cancel(struct queue *q, struct job *sweep);
 
 /* ---- states.c: what may become of a job; each writes the row and the event, and wakes who waits ---- */
 
@@ -108,14 +152,18 @@ void job_heard(struct queue *q, struct job *job);
 /* A line of its history; "partial": what it has so far. */
 void job_note(struct queue *q, struct job *job, const char *type, const char *data);
 void job_enter(struct queue *q, struct job *job, enum job_state state, const char *data);
+/* Its user pays for the worker's time, up to what its budget allows; not when the fault was ours. */
+void job_charge(struct queue *q, struct job *job);
 /* data: the failure of a failed job. */
 void job_end(struct queue *q, struct job *job, enum job_state state, const char *data);
 /* Queued: cancelled at once. Leased: marked, and its worker is told. */
 void job_cancel(struct queue *q, struct job *job);
 /* Back to the queue by a worker that ends: not the job's fault and not counted. */
 void job_release(struct queue *q, struct job *job);
-/* The lease is lost: back to the queue once, then failed as infra. */
+/* The lease is lost with its worker: back to the queue once, then failed as infra. */
 void job_lose(struct queue *q, struct job *job, const char *why);
+/* It ended without having run: refused by its plan, or stopped. */
+void job_refuse(struct queue *q, struct job *job, const char *failure);
 /* Everything whose deadline has passed. */
 void jobs_sweep(struct queue *q);
 /* After a start: what the last daemon left. */

@@ -23,10 +23,25 @@
 void respond(struct request *rq, int status, const char *type, const void *data, size_t len)
 {
     struct response *r = &exchange_of(rq)->response;
+    if (r->stream) { /* a refusal in the middle of a stream can only end it */
+        r->last = true;
+        return;
+    }
     r->status = status;
     r->type = type;
     r->data = data;
     r->len = len;
+}
+
+void respond_piece(struct request *rq, const char *type, const void *data, size_t len, bool last)
+{
+    struct response *r = &exchange_of(rq)->response;
+    r->stream = true;
+    r->status = 200;
+    r->type = type;
+    r->data = data;
+    r->len = len;
+    r->last = last;
 }
 
 void respond_header(struct request *rq, const char *name, const char *value)
@@ -142,6 +157,12 @@ static bool finish_pure(struct exchange *x, uint64_t hash, bool compressed)
 void response_finish(struct exchange *x)
 {
     struct response *r = &x->response;
+    if (r->stream) { /* proxies must pass on each piece as it comes */
+        respond_header(&x->rq, "Cache-Control", "no-store");
+        respond_header(&x->rq, "X-Accel-Buffering", "no");
+        respond_header(&x->rq, "X-Content-Type-Options", "nosniff");
+        return;
+    }
     bool pure = r->status == 200 && (is_page(x) || x->route->flags & ROUTE_PURE);
     bool compressible = r->type && r->len > COMPRESS_BYTES_MIN && is_compressible(r->type);
     bool compressed = compressible && request_weight(&x->rq, "Accept-Encoding", "gzip", 0) > 0;

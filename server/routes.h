@@ -23,7 +23,7 @@ struct route {
     void (*handle)(struct request *rq);
     const struct field
         *fields;       /* what a request may say (fields.h), checked before the handler; NULL: unchecked */
-    const char *gives; /* what an answer holds: a schema of /openapi.json, or a media type */
+    const char *gives; /* what an answer holds: a schema of /openapi.json, or media types */
     const char *tail;  /* of ROUTE_PREFIX: what rq->tail is called in documents */
 };
 
@@ -36,8 +36,10 @@ const struct route *route_at(size_t i); /* NULL after the last */
 /* The place of a row in the table. */
 size_t route_index(const struct route *route);
 
-void handle_eval(struct request *rq); /* pure.c */
-void handle_fit(struct request *rq);  /* fit.c */
+void handle_eval(struct request *rq);  /* pure.c */
+void handle_fit(struct request *rq);   /* fit.c */
+void handle_atoms(struct request *rq); /* atoms.c */
+void handle_atom(struct request *rq);
 void handle_product(struct request *rq);
 void handle_divide(struct request *rq);
 void handle_ops(struct request *rq);    /* pure_ops.c: /ops */
@@ -52,6 +54,7 @@ void handle_problem(struct request *rq); /* problem.c: /problems/CODE */
 
 void handle_access(struct request *rq);  /* analysis_access.c */
 void handle_copy(struct request *rq);    /* analysis_copy.c */
+void handle_mma(struct request *rq);     /* analysis_mma.c */
 void handle_swizzle(struct request *rq); /* analysis_swizzle.c */
 
 /* handlers of jobs.c and lease.c, named in the table of routes.c */

@@ -1,7 +1,9 @@
 /* states.c: the life of a job.
  *
  *     queued -> compiling -> running -> done | failed | cancelled
- *        ^----------------------'  (the lease was lost, once)
+ *        ^----------------------'  (its worker was lost, once; or its daemon)
+ *
+ * A sweep goes the same way without a lease: it runs from its first child's lease to its last child's end (sweep.c).
  *
  * Every change goes through here: it writes the row, appends the event and wakes who waits for the job,
  * all in the transaction of the batch. A lease is a random token in the row with a deadline on the
@@ -15,12 +17,13 @@
 
 enum {
     LEASE_MS = 10 * 1000, /* twenty heartbeats of a worker: a longer silence is no hiccup */
-    MAX_ATTEMPTS = 2,     /* a job that took two workers with it is not given a third */
+    MAX_LOSSES = 2,       /* a job that took two workers with it is not given a third */
+    MAX_ATTEMPTS = 10,    /* leases, whoever's fault it was that they were lost: it may be the job that kills daemons */
+    MAX_NOTES = 1000,     /* events of an executor: one that babbles must not fill the disk */
     MAX_TEXT = 400        /* of the sentences below, with all that they name */
 };
 
-/* printf into the scratch arena; NULL without memory. For JSON: the arguments need no escapes. */
-__attribute__((format(printf, 2, 3))) static const char *text(struct queue *q, const char *format, ...)
+const char *queue_text(struct queue *q, const char *format, ...)
 {
     char *to = la_arena_alloc(q->scratch, MAX_TEXT);
     if (!to)
@@ -35,8 +38,15 @@ __attribute__((format(printf, 2, 3))) static const char *text(struct queue *q, c
 static void save(struct queue *q, const struct job *job, const char *event, const char *data)
 {
     store_save(q->store, job);
-    store_add_event(q->store, job->seq, q->today, event, data);
+    store_add_event(q->store, job->seq, q->today, event, data, INT64_MAX);
     queue_changed(q, job->seq);
+}
+
+void job_charge(struct queue *q, struct job *job)
+{
+    const int64_t most = job->budget.compile_ms + job->budget.run_ms + LEASE_MS, ms = q->now - job->leased;
+    job->cost = ms < 1 ? 1 : ms < most ? ms : most;
+    fair_charge(q, job->user, job->cost);
 }
 
 void job_submit(struct queue *q, struct job *job)
@@ -45,8 +55,17 @@ void job_submit(struct queue *q, struct job *job)
     job->created = q->today;
     job->deadline = q->now + job->budget.queue_ms;
     store_add(q->store, job);
-    store_add_event(q->store, job->seq, q->today, "queued", NULL);
+    store_add_event(q->store, job->seq, q->today, "queued", NULL, INT64_MAX);
     queue_changed(q, WATCH_WORK);
+}
+
+void job_refuse(struct queue *q, struct job *job, const char *failure)
+{
+    job->state = JOB_FAILED;
+    job->created = job->finished = q->today;
+    job->failure = failure;
+    store_add(q->store, job);
+    save(q, job, "failed", failure);
 }
 
 void job_lease(struct queue *q, struct job *job, const struct worker *worker, const char *token)
@@ -57,11 +76,15 @@ void job_lease(struct queue *q, struct job *job, const struct worker *worker, co
     job->local = worker->local;
     job->executor = worker->executor;
     job->attempts++;
+    job->leased = q->now;
     job->deadline = q->now + LEASE_MS;
+    fair_leased(q, job->user);
     if (!job->started)
         job->started = q->today;
+    if (job->parent)
+        sweep_child_begins(q, job->parent);
     save(q, job, "leased",
-         text(q, "{\"worker\":\"%s\",\"executor\":\"%s\",\"attempt\":%lld}", worker->name, worker->executor,
+         queue_text(q, "{\"worker\":\"%s\",\"executor\":\"%s\",\"attempt\":%lld}", worker->name, worker->executor,
               (long long)job->attempts));
 }
 
@@ -69,8 +92,7 @@ void job_heard(struct queue *q, struct job *job)
 {
     if (job->deadline - q->now > LEASE_MS / 2) /* most heartbeats write nothing */
         return;
-    job->deadline = q->now + LEASE_MS;
-    store_save(q->store, job);
+    store_heard(q->store, job->seq, q->now + LEASE_MS);
 }
 
 void job_note(struct queue *q, struct job *job, const char *type, const char *data)
@@ -78,10 +100,11 @@ void job_note(struct queue *q, struct job *job, const char *type, const char *da
     job->deadline = q->now + LEASE_MS;
     if (strcmp(type, "partial") == 0) {
         job->partial = data;
-        store_save(q->store, job);
     } else {
-        save(q, job, type, data);
+        store_add_event(q->store, job->seq, q->today, type, data, MAX_NOTES);
     }
+    store_save(q->store, job);
+    queue_changed(q, job->seq);
 }
 
 void job_enter(struct queue *q, struct job *job, enum job_state state, const char *data)
@@ -99,11 +122,19 @@ void job_end(struct queue *q, struct job *job, enum job_state state, const char 
     if (state == JOB_FAILED)
         job->failure = data;
     save(q, job, job_state_name(state), data);
+    if (job->webhook) {
+        store_add_hook(q->store, job->seq, q->today);
+        queue_changed(q, WATCH_HOOKS);
+    }
+    if (job->parent)
+        sweep_child_ended(q, job);
 }
 
 void job_cancel(struct queue *q, struct job *job)
 {
-    if (job->state == JOB_QUEUED) {
+    if (job->open)
+        sweep_cancel(q, job);
+    else if (job->state == JOB_QUEUED) {
         job_end(q, job, JOB_CANCELLED, NULL);
     } else if (!job->cancel) {
         job->cancel = true;
@@ -116,7 +147,7 @@ static void requeue(struct queue *q, struct job *job, const char *why)
     job->state = JOB_QUEUED;
     job->lease = NULL;
     job->deadline = q->now + job->budget.queue_ms;
-    save(q, job, "queued", text(q, "{\"reason\":\"%s\"}", why));
+    save(q, job, "queued", queue_text(q, "{\"reason\":\"%s\"}", why));
     queue_changed(q, WATCH_WORK);
 }
 
@@ -133,20 +164,27 @@ void job_release(struct queue *q, struct job *job)
 static void fail_lost(struct queue *q, struct job *job, const char *why)
 {
     static const char format[] =
-        "{\"kind\":\"infra\",\"message\":\"%s, for the second time: the job was started %lld "
-        "times and never came to an end\"}";
-    job_end(q, job, JOB_FAILED, text(q, format, why, (long long)job->attempts));
+        "{\"kind\":\"infra\",\"message\":\"%s; the job was started %lld times and lost %lld workers, and "
+        "never came to an end\"}";
+    job_end(q, job, JOB_FAILED, queue_text(q, format, why, (long long)job->attempts, (long long)job->losses));
 }
 
-void job_lose(struct queue *q, struct job *job, const char *why)
+/* Back to the queue, if that is not once too often. */
+static void take_back(struct queue *q, struct job *job, const char *why)
 {
     job->lease = NULL; /* what that worker may still send is refused */
     if (job->cancel)
         job_end(q, job, JOB_CANCELLED, NULL);
-    else if (job->attempts < MAX_ATTEMPTS)
+    else if (job->losses < MAX_LOSSES && job->attempts < MAX_ATTEMPTS)
         requeue(q, job, why);
     else
         fail_lost(q, job, why);
+}
+
+void job_lose(struct queue *q, struct job *job, const char *why)
+{
+    job->losses++;
+    take_back(q, job, why);
 }
 
 static void fail_waiting(struct queue *q, struct job *job)
@@ -156,7 +194,7 @@ static void fail_waiting(struct queue *q, struct job *job)
         "that the job may wait\"}";
     const bool any = strcmp(job->wants, "any") == 0;
     job_end(q, job, JOB_FAILED,
-            text(q, format, any ? "" : " with the executor ", any ? "" : job->wants,
+            queue_text(q, format, any ? "" : " with the executor ", any ? "" : job->wants,
                  (long long)job->budget.queue_ms));
 }
 
@@ -164,7 +202,7 @@ static void overdue(struct queue *q, struct job *job)
 {
     const int seconds = LEASE_MS / 1000;
     if (job_state_leased(job->state))
-        job_lose(q, job, text(q, "nothing was heard of the worker %s for %d s", job->worker, seconds));
+        job_lose(q, job, queue_text(q, "nothing was heard of the worker %s for %d s", job->worker, seconds));
     else
         fail_waiting(q, job);
 }
@@ -180,8 +218,8 @@ void jobs_recover(struct queue *q)
 {
     struct job job = {0};
     while (la_arena_reset(q->scratch), store_find_leased(q->store, q->scratch, job.seq, &job)) {
-        if (job.local) /* it died with its daemon */
-            job_lose(q, &job, "the daemon ended while it ran");
+        if (job.local) /* its worker died with the daemon: that is not counted against it */
+            take_back(q, &job, "the daemon ended while it ran");
         else
             job_enter(q, &job, job.state, "{\"reason\":\"the daemon was restarted\"}");
     }

@@ -41,6 +41,37 @@ static const char *const migrations[] = {
     "CREATE TABLE artifacts("
     " job INTEGER NOT NULL REFERENCES jobs(seq) ON DELETE CASCADE, name TEXT NOT NULL, text TEXT NOT NULL,"
     " PRIMARY KEY(job, name)) STRICT;",
+    /* sweeps, whose turn it is, webhooks */
+    "ALTER TABLE jobs ADD COLUMN parent INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE jobs ADD COLUMN class INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE jobs ADD COLUMN version INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE jobs ADD COLUMN open INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE jobs ADD COLUMN vary TEXT;"
+    "ALTER TABLE jobs ADD COLUMN losses INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE jobs ADD COLUMN leased INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE jobs ADD COLUMN cost INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE jobs ADD COLUMN webhook TEXT;"
+    "ALTER TABLE jobs ADD COLUMN verified INTEGER;"
+    "ALTER TABLE jobs ADD COLUMN speed REAL;"
+    "ALTER TABLE jobs ADD COLUMN micros REAL;"
+    "UPDATE jobs SET verified=result->>'$.verified'=1,"
+    " speed=CAST(coalesce(result->>'$.gbps',result->>'$.tflops') AS REAL),"
+    " micros=CAST(result->>'$.median' AS REAL) WHERE result IS NOT NULL;"
+    "DROP INDEX jobs_queue;"
+    "CREATE INDEX jobs_turn ON jobs(user, class, wants, seq) WHERE state='queued';"
+    "CREATE INDEX jobs_parent ON jobs(parent, seq);"
+    "CREATE INDEX jobs_parent_state ON jobs(parent, state, seq);"
+    "CREATE INDEX jobs_fault ON jobs(spec_hash, seq) WHERE state='failed';"
+    "CREATE INDEX jobs_finished ON jobs(finished) WHERE finished>0 AND parent=0;"
+    "CREATE TABLE users("
+    " name TEXT PRIMARY KEY, used REAL NOT NULL DEFAULT 0, at INTEGER NOT NULL DEFAULT 0,"
+    " since INTEGER NOT NULL DEFAULT 0, hour INTEGER NOT NULL DEFAULT 0,"
+    " hour_used INTEGER NOT NULL DEFAULT 0) STRICT, WITHOUT ROWID;"
+    "INSERT INTO users(name) SELECT DISTINCT user FROM jobs WHERE state='queued';"
+    "CREATE TABLE hooks("
+    " job INTEGER PRIMARY KEY REFERENCES jobs(seq) ON DELETE CASCADE, tries INTEGER NOT NULL DEFAULT 0,"
+    " due INTEGER NOT NULL) STRICT;"
+    "CREATE INDEX hooks_due ON hooks(due);",
 };
 enum { SCHEMA_VERSION = sizeof migrations / sizeof *migrations };
 

@@ -1,10 +1,12 @@
-/* bench_access.c: how fast a partition is analysed, each figure beside a ceiling that is measured in the same run.
+/* bench_access.c: how fast a partition is analysed, each figure beside a ceiling that is measured in the same
+ * run.
  *
- * An analysis is all that /copy says of one side: the partition made from thr and val, coverage, reach, vectors, the cost
- * of every instruction in all tiles, the facts of the layout. No analysis can be faster than writing down where each
- * thread's values lie: that enumeration (la_offsets of the TV layout composed with the memory) is the ceiling. The goal
- * is "well under a millisecond" for 256 threads and a tile of 128x64. Searches for a swizzle stand beside the cost of
- * their instructions one by one, unswizzled, as often as there are candidates. */
+ * An analysis is all that /copy says of one side: the partition made from thr and val, coverage, reach,
+ * vectors, the cost of every instruction in all tiles, the facts of the layout. No analysis can be faster
+ * than writing down where each thread's values lie: that enumeration (la_offsets of the TV layout composed
+ * with the memory) is the ceiling. The goal is "well under a millisecond" for 256 threads and a tile of
+ * 128x64. Searches for a swizzle stand beside the cost of their instructions one by one, unswizzled, as often
+ * as there are candidates. */
 #include "la.h"
 
 #include <stdio.h>
@@ -31,7 +33,7 @@ static int ascending(const void *a, const void *b)
 }
 
 struct side {
-    const char *name, *thr, *val, *memory;
+    const char *name, *val, *memory;
     uint32_t bits;
     enum la_space space;
     enum la_access_op op;
@@ -49,14 +51,7 @@ static struct la_layout layout_of(struct la_ctx *cx, const char *text)
     return program.value.layout;
 }
 
-static void read_side(struct la_ctx *cx, struct side *s)
-{
-    s->thr_layout = layout_of(cx, s->thr);
-    s->val_layout = layout_of(cx, s->val);
-    s->memory_layout = layout_of(cx, s->memory);
-}
-
-/* ---- analyses ----------------------------------------------------------------------------------------------- */
+/* ---- analyses ------------------------------------------------------------------------------------------ */
 
 static int64_t instructions, excess; /* of the last analysis, so that none of it is left out */
 
@@ -107,66 +102,54 @@ static double seconds_of(void (*f)(struct la_ctx *cx, void *arg), void *arg)
     return v[RUNS / 2];
 }
 
+static struct side sides[] = {
+    {.name = "global half_t, 128 bits",
+     .val = "(4,8):(8,1)",
+     .memory = "(4096,4096):(4096,1)",
+     .bits = 16,
+     .space = LA_GLOBAL,
+     .op = LA_LOAD,
+     .vector = 8},
+    {.name = "global half_t, 16 bits",
+     .val = "(4,8):(8,1)",
+     .memory = "(4096,4096):(1,4096)",
+     .bits = 16,
+     .space = LA_GLOBAL,
+     .op = LA_STORE,
+     .vector = 1},
+    {.name = "shared half_t, swizzled",
+     .val = "(4,8):(8,1)",
+     .memory = "composition(Swizzle<3,3,3>{}, (128,64):(64,1))",
+     .bits = 16,
+     .space = LA_SHARED,
+     .op = LA_STORE,
+     .vector = 8},
+    {.name = "shared float, 32 bits",
+     .val = "(4,8):(1,4)",
+     .memory = "(128,64):(64,1)",
+     .bits = 32,
+     .space = LA_SHARED,
+     .op = LA_LOAD,
+     .vector = 1},
+};
+
 static void analyses(struct la_ctx *cx)
 {
-    static struct side sides[] = {
-        {"global half_t, 128 bits",
-         "(32,8):(8,1)",
-         "(4,8):(8,1)",
-         "(4096,4096):(4096,1)",
-         16,
-         LA_GLOBAL,
-         LA_LOAD,
-         8,
-         {0},
-         {0},
-         {0}},
-        {"global half_t, 16 bits",
-         "(32,8):(8,1)",
-         "(4,8):(8,1)",
-         "(4096,4096):(1,4096)",
-         16,
-         LA_GLOBAL,
-         LA_STORE,
-         1,
-         {0},
-         {0},
-         {0}},
-        {"shared half_t, swizzled",
-         "(32,8):(8,1)",
-         "(4,8):(8,1)",
-         "composition(Swizzle<3,3,3>{}, (128,64):(64,1))",
-         16,
-         LA_SHARED,
-         LA_STORE,
-         8,
-         {0},
-         {0},
-         {0}},
-        {"shared float, 32 bits",
-         "(32,8):(1,32)",
-         "(4,8):(1,4)",
-         "(128,64):(64,1)",
-         32,
-         LA_SHARED,
-         LA_LOAD,
-         1,
-         {0},
-         {0},
-         {0}},
-    };
     for (size_t i = 0; i < sizeof sides / sizeof *sides; i++) {
-        read_side(cx, &sides[i]);
-        const double seconds = seconds_of(analyse, &sides[i]), ceiling = seconds_of(enumerate, &sides[i]);
-        printf(
-            "256 threads, 128x64, %-24s %6.1f us, %.3f of a millisecond   %3lld instructions, %.0f ns each   "
-            "writing the places down %5.1f us, ratio %.2f\n",
-            sides[i].name, seconds * 1e6, seconds * 1e3, (long long)instructions,
-            seconds * 1e9 / (double)instructions, ceiling * 1e6, ceiling / seconds);
+        struct side *s = &sides[i];
+        s->thr_layout = layout_of(cx, "(32,8):(8,1)");
+        s->val_layout = layout_of(cx, s->val);
+        s->memory_layout = layout_of(cx, s->memory);
+        const double seconds = seconds_of(analyse, s), ceiling = seconds_of(enumerate, s);
+        printf("256 threads, 128x64, %-24s %6.1f us, %.3f of a millisecond   %3lld instructions   writing "
+               "the places "
+               "down %5.1f us, ratio %.2f\n",
+               s->name, seconds * 1e6, seconds * 1e3, (long long)instructions, ceiling * 1e6,
+               ceiling / seconds);
     }
 }
 
-/* ---- searches ----------------------------------------------------------------------------------------------- */
+/* ---- searches ------------------------------------------------------------------------------------------ */
 
 struct search {
     struct la_layout memory;

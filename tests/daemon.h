@@ -31,6 +31,14 @@
     "\"kind\":\"copy\",\"type\":\"half_t\",\"atom\":\"UniversalCopy<uint128_t>\",\"thr\":\"(8,4):(4,1)\"," \
     "\"val\":\"(1,8):(0,1)\",\"src\":\"(16,64):(64,1)\",\"dst\":\"(16,64):(64,1)\""
 
+#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
+#define SANITIZED true
+#elif defined __has_feature
+#define SANITIZED (__has_feature(address_sanitizer) || __has_feature(thread_sanitizer))
+#else
+#define SANITIZED false
+#endif
+
 enum {
     START_MS = 20 * 1000, /* under a sanitizer, on a busy machine */
     END_S = 30            /* for a job to end */
@@ -42,6 +50,8 @@ static char folder[256];   /* of the test that runs: data, and logs */
 static char program[4096]; /* the folder of the programs under test */
 static char url[128];
 static pid_t daemon_pid, worker_pid;
+static bool fakes; /* the next daemon is started with tests/fake.c */
+static const char *more_flags[16]; /* of the daemon, ended by NULL; each test begins with none */
 
 /* The programs of the build that this test belongs to: build/tests/test_jobs -> build */
 static inline void find_programs(void)
@@ -77,6 +87,12 @@ static inline pid_t spawn(const char *name, const char *log, char *const *argv)
         return pid;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     signal(SIGXFSZ, SIG_IGN);
+    if (fakes) {
+        char library[4200];
+        snprintf(library, sizeof library, "%s/tests/fake.so", program);
+        setenv("LD_PRELOAD", library, 1);
+        setenv("LAYOUTD_FAKE", folder, 1);
+    }
     const int fd = open(output, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
     if (fd < 0 || dup2(fd, STDERR_FILENO) < 0 || dup2(fd, STDOUT_FILENO) < 0)
         _exit(126);
@@ -103,12 +119,15 @@ static inline bool find_url(void)
 static inline void start_daemon(const char *workers, const char *listen)
 {
     char data[512], log[512];
-    char *argv[] = {"layoutd",   "--listen",      (char *)listen,           "--data", data,
-                    "--workers", (char *)workers, "--allow-planted-faults", NULL};
+    const char *argv[32] = {"layoutd", "--listen",  listen,  "--data",
+                            data,      "--workers", workers, "--allow-planted-faults"};
+    int argc = 8;
+    for (const char *const *flag = more_flags; *flag; flag++)
+        argv[argc++] = *flag;
     snprintf(data, sizeof data, "%s/data", folder);
     snprintf(log, sizeof log, "%s/daemon.log", folder);
     unlink(log);
-    daemon_pid = spawn("layoutd", "daemon.log", argv);
+    daemon_pid = spawn("layoutd", "daemon.log", (char *const *)argv);
     const int64_t until = now_ms() + START_MS;
     while (!find_url() && now_ms() < until)
         pause_ms(10);
@@ -177,20 +196,28 @@ static inline void kill_worker(void)
 
 /* ---- HTTP --------------------------------------------------------------------------------------------------- */
 
+struct text {
+    char *bytes;
+    size_t len;
+};
+
 struct answer {
     long status;
     cJSON *json;
     char *text;
-    size_t len;
+    struct text body, head;
 };
+
+/* Whose requests these are, where addresses are the users: any address of 127.0.0.0/8. */
+static _Thread_local const char *from_address;
 
 static inline size_t take(char *data, size_t size, size_t count, void *arg)
 {
-    struct answer *a = arg;
-    a->text = realloc(a->text, a->len + size * count + 1);
-    memcpy(a->text + a->len, data, size * count);
-    a->len += size * count;
-    a->text[a->len] = '\0';
+    struct text *t = arg;
+    t->bytes = realloc(t->bytes, t->len + size * count + 1);
+    memcpy(t->bytes + t->len, data, size * count);
+    t->len += size * count;
+    t->bytes[t->len] = '\0';
     return size * count;
 }
 
@@ -210,7 +237,11 @@ static inline struct answer request(const char *method, const char *path, const 
     curl_easy_setopt(curl, CURLOPT_TIMEOUT, 60L);
     curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
     curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take);
-    curl_easy_setopt(curl, CURLOPT_WRITEDATA, &a);
+    curl_easy_setopt(curl, CURLOPT_WRITEDATA, &a.body);
+    curl_easy_setopt(curl, CURLOPT_HEADERFUNCTION, take);
+    curl_easy_setopt(curl, CURLOPT_HEADERDATA, &a.head);
+    if (from_address)
+        curl_easy_setopt(curl, CURLOPT_INTERFACE, from_address);
     if (body)
         curl_easy_setopt(curl, CURLOPT_POSTFIELDS, body);
     curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, method);
@@ -218,14 +249,24 @@ static inline struct answer request(const char *method, const char *path, const 
         curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &a.status);
     curl_slist_free_all(headers);
     curl_easy_cleanup(curl);
+    a.text = a.body.bytes;
     a.json = a.text ? cJSON_Parse(a.text) : NULL;
     return a;
+}
+
+/* A header of an answer is there with this value; NULL: with any. */
+static inline bool has_header(const struct answer *a, const char *name, const char *value)
+{
+    char line[256];
+    snprintf(line, sizeof line, "\n%s: %s", name, value ? value : "");
+    return a->head.bytes && strcasestr(a->head.bytes, line);
 }
 
 static inline void drop(struct answer *a)
 {
     cJSON_Delete(a->json);
-    free(a->text);
+    free(a->body.bytes);
+    free(a->head.bytes);
     *a = (struct answer){0};
 }
 
@@ -331,11 +372,32 @@ static inline int count_events(struct id id, const char *type)
     return count;
 }
 
+/* ---- the lease protocol, spoken by hand --------------------------------------------------------------------- */
+
+#define WORKER_TOKEN "a-token-for-the-workers-of-this-test"
+
+static inline long tell(const char *path, const char *token, const char *body, cJSON **json)
+{
+    char header[128];
+    snprintf(header, sizeof header, "Authorization: Bearer %s", token);
+    struct answer a = request("POST", path, body, header);
+    const long status = a.status;
+    if (json) {
+        *json = a.json;
+        a.json = NULL;
+    }
+    drop(&a);
+    return status;
+}
+
 /* ---- each test's folder ------------------------------------------------------------------------------------- */
 
 static inline int make_folder(void **state)
 {
     (void)state;
+    more_flags[0] = NULL;
+    fakes = false;
+    from_address = NULL;
     snprintf(folder, sizeof folder, "/tmp/layoutd-test-XXXXXX");
     return mkdtemp(folder) ? 0 : -1;
 }
@@ -363,6 +425,29 @@ static inline void stop_worker(void)
     const int status = end(&worker_pid, SIGTERM);
     assert_true(WIFEXITED(status));
     assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+/* ---- all tests of a program --------------------------------------------------------------------------------- */
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, make_folder, end_all)
+
+/* Run them, and say how many passed; the program's exit status. */
+#define run_suite(tests) run_all(tests, sizeof(tests) / sizeof *(tests))
+#define run_all(tests, count) \
+    (prepare_tests(), count_failed(_cmocka_run_group_tests(#tests, tests, count, NULL, NULL), count))
+
+static inline void prepare_tests(void)
+{
+    find_programs();
+    setenv("LAYOUTD_WORKER_TOKEN", WORKER_TOKEN, 1);
+    curl_global_init(CURL_GLOBAL_DEFAULT);
+}
+
+static inline int count_failed(int failed, size_t count)
+{
+    curl_global_cleanup();
+    printf("%d passed, %d failed\n", (int)count - failed, failed);
+    return failed != 0;
 }
 
 #endif

@@ -6,8 +6,8 @@ set -eu
 cd "$(dirname "$0")/.."
 
 folder=${1:-.debs}
-headers="libmicrohttpd-dev libcjson-dev libsqlite3-dev libcurl4-openssl-dev zlib1g-dev libcmocka-dev"
-libraries="libmicrohttpd.so libcjson.so libsqlite3.so libcurl.so libz.so libcmocka.so"
+headers="libmicrohttpd-dev libcjson-dev libsqlite3-dev libcurl4-openssl-dev libsodium-dev zlib1g-dev libcmocka-dev"
+libraries="libmicrohttpd.so libcjson.so libsqlite3.so libcurl.so libsodium.so libz.so libcmocka.so"
 tools="pkg-config pkgconf pkgconf-bin libpkgconf3"
 given="libc6 libgcc-s1 libstdc++6" # every machine with gcc has newer ones
 

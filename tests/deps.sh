@@ -3,7 +3,7 @@
 #   tests/deps.sh build [test] [fuzz] [lint]
 set -eu
 
-build="gcc libc6-dev make pkg-config libmicrohttpd-dev libcjson-dev libsqlite3-dev libcurl4-openssl-dev zlib1g-dev"
+build="gcc libc6-dev make pkg-config libmicrohttpd-dev libcjson-dev libsqlite3-dev libcurl4-openssl-dev libsodium-dev zlib1g-dev"
 test="libcmocka-dev python3 curl jq nodejs npm chromium"
 fuzz="clang"
 lint="clang clang-format cppcheck"

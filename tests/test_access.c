@@ -1,10 +1,11 @@
 /* test_access.c: what instructions and partitions cost, line by line of tests/golden/access.
  *
  *     h200.jsonl    one instruction of one warp, its lanes, and what the hardware counted
- *     facts.jsonl   known facts of whole partitions, each with its source: "traffic" of a memory layout, the widest
- *                   "vectors" of one, and a "swizzle" that is published for the accesses to one
+ *     facts.jsonl   known facts of whole partitions, each with its source: "traffic" of a memory layout, its
+ *                   widest "vectors", and a "swizzle" that is published for the accesses to it
+ *     legality.jsonl    descriptors of "wgmma" and tensor maps of "tma", or their refusals
  *
- * Each line is a test of its own, named after its id. Below them are the laws that hold for all. */
+ * Each line is a test of its own, named after its id. */
 #include "la.h"
 
 #include <setjmp.h>
@@ -20,7 +21,7 @@
 
 enum { ARENA_LIMIT = 256 << 20 };
 
-/* ---- members of a line -------------------------------------------------------------------------------------- */
+/* ---- members of a line --------------------------------------------------------------------------------- */
 
 static const char *text_of(const cJSON *line, const char *name)
 {
@@ -70,7 +71,7 @@ static int32_t lanes_of(const cJSON *line)
     return (int32_t)int_of(line, "matrices", 4) * 8;
 }
 
-/* ---- one instruction ---------------------------------------------------------------------------------------- */
+/* ---- one instruction ----------------------------------------------------------------------------------- */
 
 static struct la_access access_of(const cJSON *line)
 {
@@ -88,7 +89,8 @@ static struct la_access access_of(const cJSON *line)
     return a;
 }
 
-/* Hits and costs are two ways to the same number: a phase takes as many wavefronts as its fullest bank has hits. */
+/* Hits and costs are two ways to the same number: a phase takes as many wavefronts as its fullest bank has
+ * hits. */
 static int32_t wavefronts_of_hits(const struct la_access *a)
 {
     struct la_hit hits[LA_ACCESS_HITS];
@@ -126,7 +128,7 @@ static void test_measured(struct la_ctx *cx, const cJSON *line)
     assert_memory_equal(&again, &cost, sizeof cost);
 }
 
-/* ---- partitions --------------------------------------------------------------------------------------------- */
+/* ---- partitions ---------------------------------------------------------------------------------------- */
 
 static struct la_partition partition_of(struct la_ctx *cx, const cJSON *line)
 {
@@ -182,7 +184,7 @@ static void test_vectors(struct la_ctx *cx, const cJSON *line)
     assert_non_null(v.text);
 }
 
-/* ---- the search --------------------------------------------------------------------------------------------- */
+/* ---- the search ---------------------------------------------------------------------------------------- */
 
 /* The published swizzle, costed by itself: the search must find it or a better one. */
 static int64_t conflicts_of(struct la_ctx *cx, const cJSON *line, const char *swizzle)
@@ -226,7 +228,59 @@ static void test_swizzle(struct la_ctx *cx, const cJSON *line)
         expect_int(line, "padding", found.padded.padding);
 }
 
-/* ---- the lines ---------------------------------------------------------------------------------------------- */
+/* ---- legality ------------------------------------------------------------------------------------------ */
+
+/* Refused with the sentence that the line holds a piece of, or legal. */
+static bool expect_legal(const cJSON *line, bool legal, const char *why)
+{
+    const char *wanted = text_of(line, "why");
+    if (wanted && (legal || !strstr(why, wanted)))
+        fail_msg("it must be refused with '%s', not '%s'", wanted, legal ? "nothing" : why);
+    if (!wanted && !legal)
+        fail_msg("refused: %s", why);
+    return legal;
+}
+
+static void test_wgmma(struct la_ctx *cx, const cJSON *line)
+{
+    const bool is_k = strcmp(text_of(line, "major"), "K") == 0;
+    const struct la_wgmma w = la_wgmma_of(cx, layout_of(cx, line, "layout"), bits_of(cx, line),
+                                          is_k ? LA_MAJOR_K : LA_MAJOR_MN, int_of(line, "mn", 64));
+    if (!expect_legal(line, w.legal, w.why))
+        return;
+    expect_int(line, "swizzle", w.swizzle);
+    expect_int(line, "lbo", w.leading);
+    expect_int(line, "sbo", w.stride);
+    expect_int(line, "alignment", w.alignment);
+    assert_int_equal(w.descriptor >> 16 & 0x3fff, (uint64_t)w.leading / 16);
+    assert_int_equal(w.descriptor >> 32 & 0x3fff, (uint64_t)w.stride / 16);
+    assert_int_equal(w.descriptor >> 62, w.swizzle == 0 ? 0 : w.swizzle == 128 ? 1 : w.swizzle == 64 ? 2 : 3);
+}
+
+static int64_t element_of(const cJSON *line, const char *name, uint32_t i)
+{
+    return (int64_t)cJSON_GetArrayItem(cJSON_GetObjectItemCaseSensitive(line, name), (int)i)->valuedouble;
+}
+
+static void test_tma(struct la_ctx *cx, const cJSON *line)
+{
+    const struct la_tma t = la_tma_of(cx, layout_of(cx, line, "tensor"), layout_of(cx, line, "layout"),
+                                      bits_of(cx, line));
+    if (!expect_legal(line, t.legal, t.why))
+        return;
+    expect_int(line, "swizzle", t.swizzle);
+    expect_int(line, "instructions", t.instructions);
+    expect_int(line, "alignment", t.alignment);
+    assert_int_equal(t.rank, cJSON_GetArraySize(cJSON_GetObjectItemCaseSensitive(line, "box")));
+    for (uint32_t i = 0; i < t.rank; i++) {
+        assert_int_equal(t.dim[i].box, element_of(line, "box", i));
+        assert_int_equal(t.dim[i].mode, element_of(line, "modes", i));
+        assert_int_equal(t.dim[i].stride, element_of(line, "strides", i));
+        assert_int_equal(t.dim[i].element_stride, 1);
+    }
+}
+
+/* ---- the lines ----------------------------------------------------------------------------------------- */
 
 struct run {
     const cJSON *line;
@@ -241,17 +295,22 @@ static void run_line(struct la_ctx *cx, void *arg)
 
 static void test_line(void **state)
 {
-    static void (*const tests[])(struct la_ctx * cx, const cJSON *line) = {test_measured, test_traffic,
-                                                                           test_vectors, test_swizzle};
-    static const char *const kinds[] = {"measured", "traffic", "vectors", "swizzle"};
+    static const struct {
+        const char *kind;
+        void (*test)(struct la_ctx *cx, const cJSON *line);
+    } kinds[] = {{"traffic", test_traffic},
+                 {"vectors", test_vectors},
+                 {"swizzle", test_swizzle},
+                 {"wgmma", test_wgmma},
+                 {"tma", test_tma}};
     const cJSON *line = *state;
-    const char *kind = text_of(line, "kind") ? text_of(line, "kind") : kinds[0];
+    const char *kind = text_of(line, "kind");
     struct la_ctx cx = {.arena = la_arena_new(ARENA_LIMIT)};
-    size_t i = 0;
-    while (i < sizeof kinds / sizeof *kinds && strcmp(kind, kinds[i]) != 0)
-        i++;
-    assert_true(i < sizeof kinds / sizeof *kinds);
-    struct run run = {line, tests[i]};
+    struct run run = {line, kind ? NULL : test_measured};
+    for (size_t i = 0; kind && i < sizeof kinds / sizeof *kinds; i++)
+        if (strcmp(kind, kinds[i].kind) == 0)
+            run.test = kinds[i].test;
+    assert_non_null(run.test);
     if (!la_try(&cx, run_line, &run))
         fail_msg("%s: %s", la_error_name(cx.error.code), cx.error.message);
     la_arena_free(cx.arena);
@@ -300,6 +359,7 @@ int main(void)
     struct lines lines = {0};
     read_lines(&lines, "tests/golden/access/h200.jsonl");
     read_lines(&lines, "tests/golden/access/facts.jsonl");
+    read_lines(&lines, "tests/golden/access/legality.jsonl");
     const int failed = _cmocka_run_group_tests("access", lines.tests, lines.n, NULL, NULL);
     for (size_t i = 0; i < lines.n; i++)
         cJSON_Delete(lines.tests[i].initial_state);

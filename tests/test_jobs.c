@@ -8,8 +8,6 @@
 
 #include <sys/resource.h>
 
-#define TOKEN "a-token-for-the-workers-of-this-test"
-
 enum { WAITING = 10 };
 
 /* ---- tests -------------------------------------------------------------------------------------------------- */
@@ -365,20 +363,6 @@ static void pages_of_jobs(void **state)
 
 /* ---- the lease protocol, spoken by hand --------------------------------------------------------------------- */
 
-static long tell(const char *path, const char *token, const char *body, cJSON **json)
-{
-    char header[128];
-    snprintf(header, sizeof header, "Authorization: Bearer %s", token);
-    struct answer a = request("POST", path, body, header);
-    const long status = a.status;
-    if (json) {
-        *json = a.json;
-        a.json = NULL;
-    }
-    drop(&a);
-    return status;
-}
-
 static void lease_by_hand(void **state)
 {
     (void)state;
@@ -386,35 +370,35 @@ static void lease_by_hand(void **state)
     char body[512], path[128], lease[64];
     start_daemon("none", "127.0.0.1:0");
     assert_int_equal(tell("/worker/register", "guess", "{\"name\":\"me\",\"executor\":\"cpu\"}", NULL), 401);
-    assert_int_equal(tell("/worker/register", TOKEN, "{\"name\":\"me\",\"executor\":\"cpu\"}", &me), 200);
+    assert_int_equal(tell("/worker/register", WORKER_TOKEN, "{\"name\":\"me\",\"executor\":\"cpu\"}", &me), 200);
     snprintf(body, sizeof body, "{\"worker\":\"%s\"}", text_at(me, "worker"));
-    assert_int_equal(tell("/worker/lease", TOKEN, body, NULL), 204);
+    assert_int_equal(tell("/worker/lease", WORKER_TOKEN, body, NULL), 204);
     const struct id id = submit("");
-    assert_int_equal(tell("/worker/lease", TOKEN, body, &leased), 200);
+    assert_int_equal(tell("/worker/lease", WORKER_TOKEN, body, &leased), 200);
     assert_string_equal(text_at(leased, "job"), id.text);
     snprintf(lease, sizeof lease, "%s", text_at(leased, "lease"));
 
     snprintf(path, sizeof path, "/worker/jobs/%s/event", id.text);
-    assert_int_equal(tell(path, TOKEN, "{\"lease\":\"0123\",\"event\":{\"type\":\"running\"}}", NULL), 409);
+    assert_int_equal(tell(path, WORKER_TOKEN, "{\"lease\":\"0123\",\"event\":{\"type\":\"running\"}}", NULL), 409);
     snprintf(body, sizeof body, "{\"lease\":\"%s\",\"event\":{\"type\":\"running\"}}", lease);
-    assert_int_equal(tell(path, TOKEN, body, &heard), 200);
+    assert_int_equal(tell(path, WORKER_TOKEN, body, &heard), 200);
     assert_true(cJSON_IsFalse(at(heard, "cancel")));
     cJSON_Delete(heard);
     assert_int_equal(cancel(id), 202);
-    assert_int_equal(tell(path, TOKEN, body, &heard), 200);
+    assert_int_equal(tell(path, WORKER_TOKEN, body, &heard), 200);
     assert_true(cJSON_IsTrue(at(heard, "cancel")));
 
     snprintf(path, sizeof path, "/worker/jobs/%s/result", id.text);
     snprintf(body, sizeof body, "{\"lease\":\"%s\",\"state\":\"done\",\"result\":{\"verified\":true}}",
              lease);
     /* It was done before it heard of the cancellation; the second time it has missed the answer. */
-    assert_int_equal(tell(path, TOKEN, body, NULL), 200);
-    assert_int_equal(tell(path, TOKEN, body, NULL), 200);
+    assert_int_equal(tell(path, WORKER_TOKEN, body, NULL), 200);
+    assert_int_equal(tell(path, WORKER_TOKEN, body, NULL), 200);
     expect_end(id, "done", "", 1);
     assert_int_equal(count_events(id, "done"), 1);
     snprintf(path, sizeof path, "/worker/jobs/%s/event", id.text);
     snprintf(body, sizeof body, "{\"lease\":\"%s\",\"event\":{\"type\":\"running\"}}", lease);
-    assert_int_equal(tell(path, TOKEN, body, NULL), 409);
+    assert_int_equal(tell(path, WORKER_TOKEN, body, NULL), 409);
     cJSON_Delete(me);
     cJSON_Delete(leased);
     cJSON_Delete(heard);
@@ -422,8 +406,6 @@ static void lease_by_hand(void **state)
 }
 
 /* ---- */
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, make_folder, end_all)
 
 int main(void)
 {
@@ -435,12 +417,5 @@ int main(void)
         TEST(daemon_drains),     TEST(damaged_store),          TEST(one_daemon_a_folder),
         TEST(disk_full),         TEST(pages_of_jobs),          TEST(lease_by_hand),
     };
-    const int count = sizeof tests / sizeof *tests;
-    find_programs();
-    setenv("LAYOUTD_WORKER_TOKEN", TOKEN, 1);
-    curl_global_init(CURL_GLOBAL_DEFAULT);
-    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    curl_global_cleanup();
-    printf("%d passed, %d failed\n", count - failed, failed);
-    return failed != 0;
+    return run_suite(tests);
 }

@@ -1,8 +1,10 @@
-/* test_traffic.c: laws of the analyses, on partitions drawn from a seed, against the plainest way to compute the same.
+/* test_traffic.c: laws of the analyses, on partitions drawn from a seed, against the plainest way to compute
+ * the same.
  *
- * The twin here walks over all tiles, threads and values one by one, evaluates each offset from the coordinate with
- * nothing but strides and one xor, and counts words and sectors in sorted lists. What reach.c adds up from a few kinds
- * of tiles, and access.c from chains and masks, must be the same numbers. Each case is a test that names its layouts. */
+ * The twin here walks over all tiles, threads and values one by one, evaluates each offset from the
+ * coordinate with nothing but strides and one xor, and counts words and sectors in sorted lists. What reach.c
+ * adds up from a few kinds of tiles, and access.c from chains and masks, must be the same numbers. Each case
+ * is a test that names its layouts. */
 #include "la.h"
 
 #include <setjmp.h>
@@ -15,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CASES = 400, ARENA_LIMIT = 256 << 20, RANK = 2 };
+enum { CASES = 1500, ARENA_LIMIT = 256 << 20, RANK = 2, MEMORY = 512 };
 
 static uint64_t seed = 1;
 
@@ -31,11 +33,11 @@ static int64_t pick(const int64_t *from, size_t n)
 }
 #define PICK(...) pick((const int64_t[]){__VA_ARGS__}, sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t))
 
-/* ---- a case ------------------------------------------------------------------------------------------------- */
+/* ---- a case -------------------------------------------------------------------------------------------- */
 
 /* A memory of two modes, each of two leaves: ((a,b),(c,d)):((A,B),(C,D)), behind a swizzle or not. */
 struct drawn {
-    char name[256];
+    char name[288];
     int64_t thr[RANK], val[RANK], tile[RANK], extent[RANK];
     bool thr_by_row;
     int64_t leaf[RANK][2], stride[RANK][2];
@@ -88,22 +90,36 @@ static void draw_access(struct drawn *d)
     d->shift_s = (int)PICK(3, 3, 4, -3);
 }
 
-static void name_case(struct drawn *d, char *thr, char *val, char *memory, size_t size)
+/* One mode: (a,b) and (A,B), or a and A when b is 1. */
+static const char *pair_text(char out[64], int64_t a, int64_t b, bool both)
 {
-    snprintf(thr, size, "(%lld,%lld):(%lld,%lld)", (long long)d->thr[0], (long long)d->thr[1],
-             (long long)(d->thr_by_row ? d->thr[1] : 1), (long long)(d->thr_by_row ? 1 : d->thr[0]));
-    snprintf(val, size, "(%lld,%lld):(%lld,1)", (long long)d->val[0], (long long)d->val[1],
-             (long long)d->val[1]);
-    const int n = snprintf(memory, size, d->bits_s ? "composition(Swizzle<%d,%d,%d>{}," : "", d->bits_s,
-                           d->base_s, d->shift_s);
-    snprintf(memory + n, size - (size_t)n, "((%lld,%lld),(%lld,%lld)):((%lld,%lld),(%lld,%lld))%s",
-             (long long)d->leaf[0][0], (long long)d->leaf[0][1], (long long)d->leaf[1][0],
-             (long long)d->leaf[1][1], (long long)d->stride[0][0], (long long)d->stride[0][1],
-             (long long)d->stride[1][0], (long long)d->stride[1][1], d->bits_s ? ")" : "");
-    snprintf(d->name, sizeof d->name, "%s %s %s %u bits", thr, val, memory, d->bits);
+    if (both)
+        snprintf(out, 64, "(%lld,%lld)", (long long)a, (long long)b);
+    else
+        snprintf(out, 64, "%lld", (long long)a);
+    return out;
 }
 
-/* ---- the twin ----------------------------------------------------------------------------------------------- */
+static void name_case(struct drawn *d, char thr[128], char val[128], char memory[MEMORY])
+{
+    char text[4][64];
+    const bool both[RANK] = {d->leaf[0][1] > 1, d->leaf[1][1] > 1};
+    snprintf(thr, 128, "(%lld,%lld):(%lld,%lld)", (long long)d->thr[0], (long long)d->thr[1],
+             (long long)(d->thr_by_row ? d->thr[1] : 1), (long long)(d->thr_by_row ? 1 : d->thr[0]));
+    snprintf(val, 128, "(%lld,%lld):(%lld,1)", (long long)d->val[0], (long long)d->val[1],
+             (long long)d->val[1]);
+    int n = 0;
+    if (d->bits_s)
+        n = snprintf(memory, MEMORY, "composition(Swizzle<%d,%d,%d>{},", d->bits_s, d->base_s, d->shift_s);
+    snprintf(memory + n, MEMORY - (size_t)n, "(%s,%s):(%s,%s)%s",
+             pair_text(text[0], d->leaf[0][0], d->leaf[0][1], both[0]),
+             pair_text(text[1], d->leaf[1][0], d->leaf[1][1], both[1]),
+             pair_text(text[2], d->stride[0][0], d->stride[0][1], both[0]),
+             pair_text(text[3], d->stride[1][0], d->stride[1][1], both[1]), d->bits_s ? ")" : "");
+    snprintf(d->name, sizeof d->name, "%.60s %.60s %.120s %u", thr, val, memory, d->bits);
+}
+
+/* ---- the twin ------------------------------------------------------------------------------------------ */
 
 static int64_t offset_of(const struct drawn *d, const int64_t coord[RANK])
 {
@@ -171,7 +187,7 @@ static int64_t wavefronts_of_group(const struct lanes *l, int begin, int end, in
 {
     int64_t most = 0;
     for (int bank = 0; bank < LA_BANKS; bank++) {
-        int64_t list[4 * LA_LANES];
+        int64_t list[4 * LA_LANES] = {0};
         size_t n = 0;
         for (int i = begin; i < end; i++)
             for (int64_t word = l->at[i] >> 2; l->on[i] && word <= (l->at[i] + bytes - 1) >> 2; word++)
@@ -244,37 +260,39 @@ static struct twin twin_of(const struct drawn *d, int64_t vector)
     return sum;
 }
 
-/* Are all accesses of w values aligned neighbours, in all tiles? Values that lie nowhere do not count. */
+/* Is each value aligned that begins an access, and each other one behind its neighbour? What lies outside is
+ * free. */
+static bool value_fits(const struct drawn *d, const int64_t tile[RANK], int64_t t, int64_t v, int64_t w)
+{
+    int64_t coord[RANK], next[RANK];
+    coord_of(d, t, v, tile, coord);
+    if (!inside(d, coord))
+        return true;
+    const int64_t at = offset_of(d, coord);
+    if (v % w == 0 && (at & (w - 1)) != 0)
+        return false;
+    if ((v + 1) % w == 0)
+        return true;
+    coord_of(d, t, v + 1, tile, next);
+    return !inside(d, next) || offset_of(d, next) == at + 1;
+}
+
 static bool vector_fits(const struct drawn *d, int64_t w)
 {
     const int64_t values = d->val[0] * d->val[1];
-    int64_t tile[RANK], coord[RANK];
+    int64_t tile[RANK];
     if (values % w != 0 || w * d->bits > LA_VECTOR_BITS)
         return false;
-    const bool only[RANK] = {d->extent[0] <= d->tile[0], d->extent[1] <= d->tile[1]};
     for (tile[0] = 0; tile[0] * d->tile[0] < d->extent[0]; tile[0]++)
         for (tile[1] = 0; tile[1] * d->tile[1] < d->extent[1]; tile[1]++)
             for (int64_t t = 0; t < d->thr[0] * d->thr[1]; t++)
-                for (int64_t v = 0; v < values; v++) {
-                    coord_of(d, t, v, tile, coord);
-                    const bool nowhere = (only[0] && coord[0] >= d->extent[0]) ||
-                                         (only[1] && coord[1] >= d->extent[1]);
-                    const int64_t at = offset_of(d, coord);
-                    if (nowhere)
-                        continue;
-                    if (v % w == 0 && (at & (w - 1)) != 0)
+                for (int64_t v = 0; v < values; v++)
+                    if (!value_fits(d, tile, t, v, w))
                         return false;
-                    if ((v + 1) % w == 0)
-                        continue;
-                    coord_of(d, t, v + 1, tile, coord);
-                    if (!((only[0] && coord[0] >= d->extent[0]) || (only[1] && coord[1] >= d->extent[1])) &&
-                        offset_of(d, coord) != at + 1)
-                        return false;
-                }
     return true;
 }
 
-/* ---- the tests ---------------------------------------------------------------------------------------------- */
+/* ---- the tests ----------------------------------------------------------------------------------------- */
 
 static struct la_layout layout_of(struct la_ctx *cx, const char *text)
 {
@@ -309,8 +327,8 @@ static void check_facts(struct la_ctx *cx, struct la_layout memory)
 static void check_case(struct la_ctx *cx, void *arg)
 {
     struct drawn *d = arg;
-    char thr[128], val[128], memory[256];
-    name_case(d, thr, val, memory, sizeof memory < sizeof thr ? sizeof memory : sizeof thr);
+    char thr[128], val[128], memory[MEMORY];
+    name_case(d, thr, val, memory);
     const struct la_partition p = la_partition_make(cx, layout_of(cx, thr), layout_of(cx, val));
     const struct la_reach r = la_reach_make(cx, &p, layout_of(cx, memory), d->bits, 0);
     const struct la_vectors v = la_vectors_of(cx, &r);
@@ -333,9 +351,9 @@ static void check_case(struct la_ctx *cx, void *arg)
 static void check_search(struct la_ctx *cx, void *arg)
 {
     struct drawn *d = arg;
-    char thr[128], val[128], memory[128];
+    char thr[128], val[128], memory[MEMORY];
     d->bits_s = 0;
-    name_case(d, thr, val, memory, sizeof memory);
+    name_case(d, thr, val, memory);
     const struct la_layout plain = layout_of(cx, memory);
     const struct la_partition p = la_partition_make(cx, layout_of(cx, thr), layout_of(cx, val));
     const struct la_reach r = la_reach_make(cx, &p, plain, d->bits, 0);
@@ -393,11 +411,11 @@ int main(void)
     size_t n = 0;
     for (int i = 0; i < CASES; i++) {
         struct drawn *d = &drawn[i];
-        char thr[128], val[128], memory[128];
+        char thr[128], val[128], memory[MEMORY];
         draw_partition(d);
         draw_memory(d);
         draw_access(d);
-        name_case(d, thr, val, memory, sizeof memory);
+        name_case(d, thr, val, memory);
         tests[n++] = (struct CMUnitTest){.name = d->name, .test_func = test_case, .initial_state = d};
         if (i % 4 == 0 && searchable(d) && !d->bits_s)
             tests[n++] = (struct CMUnitTest){.name = d->name, .test_func = test_search, .initial_state = d};

@@ -61,6 +61,66 @@ export async function request(path, options = {}) {
 export const get = async (path, options) => (await request(path, options)).body;
 export const post = async (path, body, options) => (await request(path, { ...options, body })).body;
 
+const KNOWN_VALUES = 500; /* a derivation's, many times over */
+
+/* The value that CuTe's spelling of it gives: {type, text, cute, value}. Each is asked for once. */
+const values = new Map();
+
+export function valueOf(cute) {
+    if (!values.has(cute)) {
+        if (values.size >= KNOWN_VALUES) values.delete(values.keys().next().value);
+        const asked = post('/eval', { expr: cute, integers: 'cute' });
+        asked.catch(() => values.delete(cute));
+        values.set(cute, asked);
+    }
+    return values.get(cute);
+}
+
+/* ---- streams of events --------------------------------------------------------------------------------- */
+
+/* The events of a text/event-stream, as {event, data, id}; none where the path has no such stream. It ends when
+ * the connection does. */
+export async function* events(path, { signal } = {}) {
+    const response = await send(path, { headers: { Accept: 'text/event-stream' }, signal });
+    if (!response.headers.get('Content-Type')?.startsWith('text/event-stream')) {
+        await response.body?.cancel();
+        return;
+    }
+    let text = '';
+    for await (const piece of chunks(response.body.pipeThrough(new TextDecoderStream()))) {
+        text += piece;
+        const blocks = text.split(/\r?\n\r?\n/);
+        text = blocks.pop();
+        for (const block of blocks) {
+            const event = eventOf(block);
+            if (event) yield event;
+        }
+    }
+}
+
+/* Not every browser can iterate a stream yet. */
+async function* chunks(stream) {
+    const reader = stream.getReader();
+    for (;;) {
+        const { done, value } = await reader.read().catch((error) => {
+            if (isAbort(error)) throw error;
+            return { done: true };
+        });
+        if (done) return;
+        yield value;
+    }
+}
+
+/* Null for a heartbeat, which is a comment. */
+function eventOf(block) {
+    const fields = {};
+    for (const line of block.split(/\r?\n/)) {
+        const [, name, value] = /^(\w+): ?(.*)$/.exec(line) ?? [];
+        if (name) fields[name] = name in fields ? `${fields[name]}\n${value}` : value;
+    }
+    return Object.keys(fields).length ? fields : null;
+}
+
 /* ---- tables of offsets --------------------------------------------------------------------------------- */
 
 /* {rows, cols, offsets} of a value by CuTe's spelling of it, which is a program that gives it: so pictures

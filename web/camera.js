@@ -4,6 +4,7 @@
  * wide and `top` high, stick to the grid while it is on the screen and to the canvas's edge when it is not. */
 
 const MAX_CELL = 70; /* a grid of six cells need not fill the screen */
+const MAX_FOCUS = 28; /* of a cell that is focused on: its surroundings shall be seen, too */
 const THIN_CELL = 30; /* a long thin grid starts legible at its beginning, instead of fitted and blank */
 const MIN_CELL = 1 / 64;
 const MAX_ZOOM = 160;
@@ -23,6 +24,7 @@ export class Camera {
             x: 0,
             y: 0,
             fitted: true,
+            box: null /* what to show when all would be too small: {r0, r1, c0, c1}, or null */,
         });
     }
 
@@ -43,7 +45,7 @@ export class Camera {
     set(frame) {
         const keys = Object.keys(frame);
         if (keys.every((key) => this[key] === frame[key])) return;
-        const other = frame.rows !== this.rows || frame.cols !== this.cols;
+        const other = ['rows', 'cols', 'box'].some((key) => key in frame && frame[key] !== this[key]);
         Object.assign(this, frame);
         if (other || this.fitted) this.fit();
         else this.clamp();
@@ -60,6 +62,18 @@ export class Camera {
         this.x = this.left + MARGIN + Math.max(0, (w - this.cols * this.cellW) / 2);
         this.y = this.top + MARGIN + Math.max(0, (h - this.rows * this.cellH) / 2.4); /* optical centre */
         this.fitted = true;
+        if (this.box) this.focus(this.box);
+    }
+
+    /* Show some rows and columns as large as they can be, in place of all; see fit. */
+    focus({ r0, r1, c0, c1 }) {
+        const w = Math.max(1, this.w - this.left - 2 * MARGIN);
+        const h = Math.max(1, this.h - this.top - 2 * MARGIN);
+        const scale = Math.min(w / ((c1 - c0) * this.aspect), h / (r1 - r0), MAX_FOCUS);
+        if (scale <= this.scale) return;
+        this.scale = scale;
+        this.x = this.left + MARGIN - c0 * this.cellW;
+        this.y = this.top + MARGIN - r0 * this.cellH;
     }
 
     /* Some of the grid stays on the screen. */

@@ -24,7 +24,7 @@ function oklch(l, c, degrees) {
 
 const mix = (from, to, t) => from.map((u, i) => u + (to[i] - u) * t);
 const bytes = (hex) => [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16));
-const css = ([r, g, b]) => `rgb(${r} ${g} ${b})`;
+export const css = ([r, g, b]) => `rgb(${r} ${g} ${b})`;
 
 function luminance(rgb) {
     const [r, g, b] = rgb.map((u) =>
@@ -114,7 +114,7 @@ function finish(colors, classOf) {
 }
 
 /* The scheme for a picture: doc.colors with its number n and the element's bytes. */
-export function scheme(picture, { colors, n, bytes: elementBytes }, dark) {
+export function scheme(picture, { colors, n, bytes: elementBytes, lanes }, dark) {
     const theme = dark ? 'dark' : 'light';
     const byClass = (classOf) => finish(classes(theme), (...cell) => mod(classOf(...cell), CLASSES));
     const first = (axis) => axis.levels[0].n;
@@ -136,6 +136,10 @@ export function scheme(picture, { colors, n, bytes: elementBytes }, dark) {
             return byClass((o, row, col) => col);
         case 'bank':
             return finish(wheel(BANKS, theme), (o) => bankOf(o, elementBytes));
+        case 'lane':
+            return touched(picture, lanes, theme);
+        case 'heat':
+            return byHeat(picture, theme);
         case 'grays':
             return finish(CUTE_GRAYS, (o) => mod(Number(o), 8));
         case 'hues':
@@ -143,6 +147,44 @@ export function scheme(picture, { colors, n, bytes: elementBytes }, dark) {
         default:
             return byOffset(picture, theme);
     }
+}
+
+/* What a warp touches, in the colour of its bank or sector; the rest is paper. */
+function touched(picture, lanes, theme) {
+    return finish([...wheel(BANKS, theme), PAPER[theme]], (o, row, col) =>
+        lanes.has(row * picture.cols + col) ? mod(lanes.unitOf(o), BANKS) : BANKS,
+    );
+}
+
+/* Cool where nothing is lost, and from two on hotter with each doubling: lighter to darker, blue to red, so that
+ * both the lightness and the hue tell. */
+const HOT = {
+    light: [
+        [0.9, 0.05, 210],
+        [0.88, 0.1, 85],
+        [0.52, 0.19, 27],
+    ],
+    dark: [
+        [0.42, 0.06, 220],
+        [0.55, 0.11, 75],
+        [0.78, 0.15, 45],
+    ],
+};
+const DOUBLINGS = 5; /* 32 lanes */
+
+/* [heat, colour] from cool to hot, for a legend and for the cells. */
+export function heatSteps(dark) {
+    const [cool, warm, hot] = HOT[dark ? 'dark' : 'light'];
+    const step = (i) => oklch(...mix(warm, hot, i / (DOUBLINGS - 1)));
+    return [[1, oklch(...cool)], ...Array.from({ length: DOUBLINGS }, (_, i) => [2 << i, step(i)])];
+}
+
+function byHeat(picture, theme) {
+    const steps = heatSteps(theme === 'dark').map(([, color]) => color);
+    return finish([PAPER[theme], ...steps], (o, row, col) => {
+        const heat = picture.heatAt(row, col);
+        return heat <= 0 ? 0 : heat <= 1 ? 1 : 1 + Math.min(DOUBLINGS, Math.ceil(Math.log2(heat) - 1e-9));
+    });
 }
 
 function byOffset(picture, theme) {

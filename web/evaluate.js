@@ -3,7 +3,8 @@
  * pale.
  *
  * state.panes[i] = {key, busy, answer, problem, picture, note, stale} */
-import { isAbort, post, tableOf } from './api.js';
+import { isAbort, post, tableOf, valueOf } from './api.js';
+import { arrangedProgram, arrangementOf } from './modes.js';
 import { Picture } from './picture.js';
 import { change, state } from './state.js';
 
@@ -14,21 +15,25 @@ const timers = [];
 const requests = [];
 
 export function syncPanes(now) {
-    const { panes, integers } = now.doc;
+    const { panes, integers, trace } = now.doc;
     now.panes.length = panes.length;
     panes.forEach(({ expr }, i) => {
-        const key = `${integers} ${expr}`;
+        const traced = trace === i;
+        const key = `${integers} ${traced} ${expr}`;
         if (now.panes[i]?.key === key) return;
         const first = !now.panes[i];
         now.panes[i] = { ...now.panes[i], key, busy: true };
         clearTimeout(timers[i]);
         requests[i]?.abort();
-        timers[i] = setTimeout(() => evaluate(i, key, expr, integers), first ? 0 : DEBOUNCE_MS);
+        timers[i] = setTimeout(() => evaluate(i, key, { expr, integers, checks: true, trace: traced }), first ? 0 : DEBOUNCE_MS);
     });
-    panes.forEach((pane, i) => syncPick(now.panes[i], pane.pick));
+    panes.forEach(({ pick, modes }, i) => {
+        syncPick(now.panes[i], pick);
+        syncModes(now.panes[i], modes);
+    });
 }
 
-async function evaluate(i, key, expr, integers) {
+async function evaluate(i, key, question) {
     const controller = new AbortController();
     requests[i] = controller;
     const settle = (edit) =>
@@ -37,8 +42,8 @@ async function evaluate(i, key, expr, integers) {
             if (pane?.key === key) Object.assign(pane, { busy: false }, edit);
         });
     try {
-        const answer = expr.trim()
-            ? await post('/eval', { expr, integers }, { signal: controller.signal })
+        const answer = question.expr.trim()
+            ? await post('/eval', question, { signal: controller.signal })
             : null;
         settle({ answer, problem: null, stale: false, picked: undefined, ...(await drawing(answer)) });
     } catch (problem) {
@@ -62,7 +67,31 @@ export function namedValues(answer) {
     ];
 }
 
-export const drawable = (value) => value?.type === 'layout' || value?.type === 'composed';
+/* The values of a derivation, likewise; of an operand only CuTe's spelling is known. */
+export const resultId = (step) => `step:${step}`;
+export const operandId = (step, operand) => `step:${step}.${operand}`;
+
+const tracedValues = (answer) =>
+    (answer?.trace ?? []).flatMap(({ operands, result }, i) => [
+        { id: resultId(i), value: result },
+        ...operands.map((value, k) => ({ id: operandId(i, k), value })),
+    ]);
+
+/* Whether a text is that of a layout: a colon outside of all brackets. */
+export function spellsLayout(cute) {
+    let depth = 0;
+    for (const char of cute.split(' o ').at(-1)) {
+        if (char === '(' || char === '<') depth++;
+        if (char === ')' || char === '>') depth--;
+        if (char === ':' && depth === 0) return true;
+    }
+    return false;
+}
+
+export const drawable = (value) =>
+    value?.type === 'layout' ||
+    value?.type === 'composed' ||
+    Boolean(value && !value.type && spellsLayout(value.cute));
 
 const withArticle = (type) => `${/^[aeiou]/.test(type) ? 'An' : 'A'} ${type.replaceAll('_', ' ')}`;
 const hint = (value) =>
@@ -75,8 +104,11 @@ export async function drawing(value) {
     if (!drawable(value))
         return { picture: null, note: `${withArticle(value.type)} has no picture${hint(value)}.` };
     try {
-        const table = await tableOf(value.cute);
-        if (!pictures.has(table)) pictures.set(table, new Picture(value, table));
+        const [table, whole] = await Promise.all([
+            tableOf(value.cute),
+            value.type ? value : valueOf(value.cute),
+        ]);
+        if (!pictures.has(table)) pictures.set(table, new Picture(whole, table));
         return { picture: pictures.get(table), note: null };
     } catch (problem) {
         return { picture: null, note: problem.message };
@@ -85,15 +117,40 @@ export async function drawing(value) {
 
 function syncPick(pane, pick) {
     if (!pane?.answer || pane.busy) return;
-    const chosen = pick === null ? null : namedValues(pane.answer).find(({ id }) => id === pick);
+    const { answer } = pane;
+    const chosen =
+        pick === null ? null : [...namedValues(answer), ...tracedValues(answer)].find(({ id }) => id === pick);
     const value = drawable(chosen?.value) ? chosen.value : null;
     if (pane.picked && pane.picked.cute === value?.cute) return;
     const picked = (pane.picked = { cute: value?.cute, picture: null, note: null });
     if (value) drawing(value).then((drawn) => change(() => Object.assign(picked, drawn)));
 }
 
+/* The picture of a pane's value as it comes, mode 0 down and the others across. */
+const plainOf = (pane) => (pane?.picked?.cute ? pane.picked : pane) ?? {};
+
+/* pane.arranged = {plain, key, picture}: the same with other modes down and across. */
+function syncModes(pane, text) {
+    const plain = plainOf(pane).picture;
+    const arrangement = plain ? arrangementOf(text, plain.shape) : null;
+    if (!arrangement) {
+        if (plain) pane.arranged = null;
+        return;
+    }
+    const { arranged } = pane;
+    if (arranged?.plain === plain && arranged.key === arrangement.key) return;
+    pane.arranged = { plain, key: arrangement.key, picture: arranged?.picture ?? null };
+    const mine = pane.arranged;
+    const program = arrangedProgram(plain.cute, arrangement);
+    if (program)
+        tableOf(program).then(
+            (table) => change(() => (mine.picture = new Picture(plain, table, arrangement))),
+            () => null /* what cannot be arranged stays as it comes */,
+        );
+}
+
 /* What a pane shows: {picture, note}. */
 export function shownOf(pane) {
-    const { picture = null, note = null } = (pane?.picked?.cute ? pane.picked : pane) ?? {};
-    return { picture, note };
+    const { picture = null, note = null } = plainOf(pane);
+    return { picture: (picture && pane.arranged?.picture) || picture, note };
 }

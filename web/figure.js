@@ -12,11 +12,13 @@ const SMALL = 64; /* cells: such a table is whole, wherever the cursor is */
 const WINDOW_STEP = 4; /* the table of a large picture follows in steps of 16 cells */
 
 export class Figure {
-    /* on: {cursor({row, col, by} or null), pin({row, col} or null)} how: {kin(picture, cell, look): the cells
-     * that light up with one; words(picture, cell, look): the read-out; memory: whether the offsets are
-     * places in memory, so that there is a strip of them} */
-    constructor(name, on, { kin = sameOffset, words = describe, memory = true } = {}) {
-        Object.assign(this, { on, kin, words, memory });
+    /* on: {cursor({row, col, by} or null), pin({row, col} or null), and, where there is such a thing,
+     * before(), the layout without its swizzle, and access(), what a warp meets in it}
+     * how: {kin(picture, cell, look): the cells that light up with one; words(picture, cell, look): the
+     * read-out; memory: whether the offsets are places in memory, so that there is a strip of them; axes: which
+     * modes are drawn, or null} */
+    constructor(name, on, { kin = sameOffset, words = describe, memory = true, axes = null } = {}) {
+        Object.assign(this, { on, kin, words, memory, axes });
         this.grid = new Grid(name, {
             hover: (cell) => on.cursor(cell && { ...cell, by: 'pointer' }),
             tap: (cell) => on.pin(cell),
@@ -28,6 +30,18 @@ export class Figure {
             tap: (index) => on.pin(cellOf(index)),
         });
         this.title = h('h2', { class: 'figure-title' });
+        this.access = h(
+            'button',
+            { type: 'button', class: 'quiet text', hidden: true, onclick: () => on.access() },
+            icon('lanes'),
+            'Access',
+        );
+        this.before = h(
+            'button',
+            { type: 'button', class: 'quiet text', hidden: true, onclick: () => on.before() },
+            icon('compare'),
+            'Before and after',
+        );
         this.readout = h('p', { class: 'readout' });
         this.table = h('div', {
             class: 'table-view',
@@ -40,6 +54,7 @@ export class Figure {
             'section',
             { class: 'figure', 'aria-label': name },
             h('header', { class: 'figure-head' }, this.title, this.buttons()),
+            ...(axes ? [axes.el] : []),
             this.grid.el,
             this.note,
             this.table,
@@ -58,6 +73,8 @@ export class Figure {
         return h(
             'div',
             { class: 'figure-buttons' },
+            this.before,
+            this.access,
             button('Zoom out (-)', 'minus', () => this.grid.zoom(1 / ZOOM)),
             button('Zoom in (+)', 'plus', () => this.grid.zoom(ZOOM)),
             button('Fit (0)', 'fit', () => this.grid.fit()),
@@ -69,18 +86,20 @@ export class Figure {
         return { row: Math.floor(index / cols), col: index % cols };
     }
 
-    /* title: nodes; cursor: {row, col, by} or null; note: why there is no picture */
+    /* title: nodes; alone: no other picture beside it; cursor: {row, col, by} or null; note: why there is no picture */
     show(next) {
-        const { picture, look, dark, cursor, table, stale, note, differ, title } = next;
+        const { picture, look, dark, cursor, table, stale, note, differ, title, focus } = next;
         const last = this.shown ?? {};
         this.shown = next;
         if (title !== last.title) this.title.replaceChildren(...(title ?? []));
         this.el.classList.toggle('stale', Boolean(stale));
         this.el.classList.toggle('empty', !picture);
+        this.before.hidden = !(this.on.before && next.alone && picture?.type === 'composed');
+        this.access.hidden = !(this.on.access && next.alone && picture);
         this.note.hidden = Boolean(picture);
         this.note.textContent = picture ? '' : (note ?? '');
         const lit = this.lit(picture, cursor, look);
-        this.grid.show({ picture, look, dark, lit, differ });
+        this.grid.show({ picture, look, dark, lit, differ, focus });
         if (this.memory)
             this.strip.show({
                 picture,
@@ -131,7 +150,7 @@ export class Figure {
     }
 
     /* Arrows move the cursor (with shift the grid), Home End Page jump, n goes on to the next cell of this
-     * offset. */
+     * offset, [ and ] step through a mode. */
     key(event) {
         const { picture } = this.shown ?? {};
         if (!picture || event.altKey || event.metaKey) return;
@@ -155,6 +174,8 @@ export class Figure {
             '=': () => this.grid.zoom(ZOOM),
             '-': () => this.grid.zoom(1 / ZOOM),
             0: () => this.grid.fit(),
+            '[': () => this.axes?.step(null, -1),
+            ']': () => this.axes?.step(null, 1),
         };
         const pans = { ArrowUp: [0, PAN], ArrowDown: [0, -PAN], ArrowLeft: [PAN, 0], ArrowRight: [-PAN, 0] };
         if (event.shiftKey && pans[event.key]) {

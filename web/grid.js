@@ -51,12 +51,17 @@ export class Grid {
         this.paint();
     }
 
-    /* look: {labels, colors, n, bytes}; lit: {cursor, cells} or null; differ: cell -> bool, or null */
-    show({ picture, look, dark, lit, differ }) {
+    /* look: {labels, colors, n, bytes}; focus: rows and columns to begin with, or null; lit: {cursor, cells} or null; differ: cell -> bool, or null */
+    show({ picture, look, dark, lit, differ, focus = null }) {
         const last = this.shown;
         const key = JSON.stringify([look.labels, look.colors, look.n, look.bytes, dark]);
-        const same = last.picture === picture && last.key === key && last.differ === differ;
-        this.shown = { picture, look, dark, lit, differ, key };
+        const same =
+            last.picture === picture &&
+            last.key === key &&
+            last.differ === differ &&
+            last.focus === focus &&
+            last.look.lanes === look.lanes;
+        this.shown = { picture, look, dark, lit, differ, focus, key };
         if (!picture) return this.clear();
         if (!same) this.prepare();
         if (!same) this.paint();
@@ -78,7 +83,8 @@ export class Grid {
         this.bands = { row: bandsOf(picture.rowAxis), col: bandsOf(picture.colAxis) };
         const { chars, lines } = this.room;
         const aspect = lines && chars > 4 ? Math.min(2.6, 1 + 0.16 * (chars - 4)) : 1;
-        this.camera.set({ rows: picture.rows, cols: picture.cols, aspect, ...headSize(this.bands) });
+        const { rows, cols } = picture;
+        this.camera.set({ rows, cols, aspect, box: this.shown.focus, ...headSize(this.bands) });
     }
 
     fit() {

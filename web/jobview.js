@@ -6,35 +6,38 @@ import { ceilingBar, figure, samplesPlot } from './plot.js';
 /* What is wrong with one of these stands under it. */
 const FIELDS = new Set(['type', 'atom', 'thr', 'val', 'src', 'dst']);
 
-export function jobNodes(job) {
+/* whole: nowhere else on the page is there a field under which a problem could stand */
+export function jobNodes(job, { whole = false } = {}) {
     if (!job) return [];
     const problem = job.problem ?? job.failure;
     const result = job.result ?? job.partial;
     return [
         headNode(job),
-        problem && !FIELDS.has(problem.in ?? problem.field) ? problemNode(problem) : null,
+        problem && (whole || !FIELDS.has(problem.in ?? problem.field)) ? problemNode(problem) : null,
         ...(result ? resultNodes(result) : []),
         ...(job.links && isFinal(job) ? [linksNode(job)] : []),
     ].filter(Boolean);
 }
 
 function headNode(job) {
-    const again = () => runJob(job.sent, { fresh: true });
+    const again = () => runJob(job.sent ?? job.spec, { fresh: true });
     return h(
         'header',
         { class: `job-head ${job.state}` },
         h('span', { class: 'state' }, job.state),
-        job.id ? h('a', { href: `/jobs/${job.id}`, title: job.id }, `job ${job.id.slice(0, 7)}`) : null,
+        job.id ? h('a', { href: `/jobs/${job.id}`, title: job.id }, `job ${shortId(job.id)}`) : null,
         job.position ? h('span', {}, `number ${job.position} in the queue`) : null,
         job.cached ? h('span', {}, `answered ${age(job.age_s)} ago`) : null,
         job.id && !isFinal(job)
-            ? h('button', { type: 'button', class: 'quiet text', onclick: cancelJob }, 'Cancel')
+            ? h('button', { type: 'button', class: 'quiet text', onclick: () => cancelJob(job.id) }, 'Cancel')
             : null,
         job.cached ? h('button', { type: 'button', class: 'quiet text', onclick: again }, 'Run again') : null,
     );
 }
 
-const age = (s) =>
+/* The beginning of an id is the time, which neighbours have in common. */
+export const shortId = (id) => id.slice(-6);
+export const age = (s) =>
     s < 120 ? `${s} s` : s < 7200 ? `${Math.round(s / 60)} min` : `${Math.round(s / 3600)} h`;
 
 function problemNode(problem) {

@@ -18,10 +18,16 @@ export function linesOf(picture, look, row, col) {
             return [`T${mod(Number(offset), look.n)}`, `V${Math.floor(Number(offset) / look.n)}`];
         case 'bank':
             return [String(bankOf(offset, look.bytes))];
+        case 'lane':
+            return [laneText(look.lanes.get(row * picture.cols + col))];
+        case 'unit': /* lanes.js */
+            return [offset < 0 ? '' : String(offset)];
         default:
             return [String(offset)];
     }
 }
+
+const laneText = (lanes) => (!lanes ? '' : lanes.length > 1 ? `${lanes[0]}+${lanes.length - 1}` : `${lanes[0]}`);
 
 function coordLines(picture, row, col) {
     const coord = modes(picture.coordAt(row, col)).map(format);
@@ -33,7 +39,8 @@ export function room(picture, look) {
     if (look.labels === 'none' || !picture.size) return { lines: 0, chars: 1 };
     const last = linesOf(picture, look, picture.rows - 1, picture.cols - 1);
     const longest = (lines) => Math.max(...lines.map((line) => line.length));
-    if (look.labels === 'offset')
+    if (look.labels === 'lane') return { lines: 1, chars: 2 };
+    if (look.labels === 'offset' || look.labels === 'unit')
         return { lines: 1, chars: Math.max(String(picture.min).length, String(picture.max).length) };
     if (look.labels === 'tv')
         return {

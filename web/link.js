@@ -5,7 +5,7 @@ export function linkedCell(from, cell, to, how) {
     if (how === 'coord') return to.has(cell.row, cell.col) ? cell : null;
     if (how === 'index') {
         const index = from.indexAt(cell.row, cell.col);
-        return index < to.size ? to.cellOfIndex(index) : null;
+        return index < to.total ? to.cellOfIndex(index) : null;
     }
     const [first] = to.memory.cellsAt(like(to, from.at(cell.row, cell.col)));
     return first === undefined ? null : { row: Math.floor(first / to.cols), col: first % to.cols };

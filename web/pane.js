@@ -1,15 +1,16 @@
 /* pane.js: one expression on the left side: its editor, the refusal or the result, and every value that it
  * names. */
+import { Checks } from './checks.js';
 import { copyButton, h, icon } from './dom.js';
 import { Editor } from './editor.js';
-import { drawable, drawing, namedValues } from './evaluate.js';
+import { drawable, namedValues } from './evaluate.js';
 import { modePieces, unitAt } from './text.js';
-import { drawThumb } from './thumb.js';
+import { thumbOf } from './thumb.js';
 
 export const LETTERS = 'ABCD';
 
 export class Pane {
-    /* on: {input(text), pick(id or null), remove()} */
+    /* on: {input(text), pick(id or null), remove(), show(index), compare(expr), integers(how)} */
     constructor(index, on) {
         this.on = on;
         this.letter = LETTERS[index];
@@ -34,6 +35,7 @@ export class Pane {
             hidden: true,
         });
         this.result = h('div', { class: 'result' });
+        this.checks = new Checks(on);
         this.names = h('ul', { class: 'names', 'aria-label': 'Named values', hidden: true });
         this.el = h(
             'section',
@@ -42,6 +44,7 @@ export class Pane {
             this.editor.el,
             this.problem,
             this.result,
+            this.checks.el,
             this.names,
         );
     }
@@ -64,6 +67,7 @@ export class Pane {
         });
         if (problem !== last.problem) this.showProblem(problem, text);
         if (answer !== last.answer) this.result.replaceChildren(...resultNodes(answer));
+        this.checks.show({ answer, text, stale });
         if (['answer', 'pick', 'dark'].some((key) => this.shown[key] !== last[key]))
             this.showNames(named, pick, answer, dark);
     }
@@ -109,7 +113,7 @@ export class Pane {
                         title,
                         onclick: () => this.on.pick(id),
                     },
-                    thumb(value, dark),
+                    thumbOf(value, dark),
                     h('code', { class: 'name' }, label),
                     h('code', { class: 'value' }, value.text),
                 ),
@@ -123,12 +127,14 @@ export class Pane {
     }
 }
 
-/* Text with its modes coloured as rows and columns are in the picture. */
-export function modeNodes(answer) {
-    if (!drawable(answer)) return [answer.text];
-    const single = answer.value?.rank === 1;
-    return modePieces(answer.text).map(({ text, mode }) =>
-        mode === null ? text : h('span', { class: mode === 0 && !single ? 'row' : 'col' }, text),
+/* Text with its modes coloured as rows and columns are in the picture, or would be in the usual one. */
+export function modeNodes(value, text = value.text, picture = null) {
+    if (!drawable(value)) return [text];
+    const pieces = modePieces(text);
+    const single = pieces.every(({ mode }) => !mode);
+    const sideOf = (mode) => picture?.sideOf(mode) ?? (mode === 0 && !single ? 'row' : 'col');
+    return pieces.map((piece) =>
+        piece.mode === null ? piece.text : h('span', { class: sideOf(piece.mode) }, piece.text),
     );
 }
 
@@ -157,14 +163,4 @@ function resultNodes(answer) {
               )
             : null,
     ].filter(Boolean);
-}
-
-const THUMB_CELLS = 4096; /* a thumbnail has no more pixels than that */
-
-/* The small picture of a named value comes when it comes; a value that is no layout has none. */
-function thumb(value, dark) {
-    const canvas = h('canvas', { class: 'thumb', width: '64', height: '44', 'aria-hidden': 'true' });
-    if (drawable(value) && value.value.size <= THUMB_CELLS)
-        drawing(value).then(({ picture }) => drawThumb(canvas, picture, dark));
-    return canvas;
 }

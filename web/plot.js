@@ -5,11 +5,11 @@ const W = 360;
 const H = 84;
 const PAD = { left: 8, right: 8, top: 10, bottom: 18 };
 
-/* Every sample as a dot in the order of time, the median as a line. */
-export function samplesPlot(samples, unit) {
+/* Every sample as a dot in the order of time, the median as a line. `range` is for plots that are compared. */
+export function samplesPlot(samples, unit, range = null) {
     const sorted = [...samples].sort((a, b) => a - b);
-    const low = sorted[0];
-    const high = sorted.at(-1);
+    const [min, max] = [sorted[0], sorted.at(-1)];
+    const [low, high] = range ?? [min, max];
     const span = high - low || 1;
     const x = (i) => PAD.left + ((W - PAD.left - PAD.right) * (i + 0.5)) / samples.length;
     const y = (v) => H - PAD.bottom - ((H - PAD.top - PAD.bottom) * (v - low)) / span;
@@ -21,7 +21,7 @@ export function samplesPlot(samples, unit) {
             class: 'plot',
             viewBox: `0 0 ${W} ${H}`,
             role: 'img',
-            'aria-label': `${samples.length} samples, ${figure(low)} to ${figure(high)} ${unit}`,
+            'aria-label': `${samples.length} samples, ${figure(min)} to ${figure(max)} ${unit}`,
         },
         svg('line', {
             class: 'axis',
@@ -32,15 +32,23 @@ export function samplesPlot(samples, unit) {
         }),
         svg('line', { class: 'median', x1: PAD.left, x2: W - PAD.right, y1: y(median), y2: y(median) }),
         samples.map((v, i) => svg('circle', { cx: x(i), cy: y(v), r: 2 })),
-        text(PAD.left, 'start', `min ${figure(low)} ${unit}`),
+        text(PAD.left, 'start', `min ${figure(min)} ${unit}`),
         text(W / 2, 'middle', `median ${figure(median)} ${unit}`),
-        text(W - PAD.right, 'end', `max ${figure(high)} ${unit}`),
+        text(W - PAD.right, 'end', `max ${figure(max)} ${unit}`),
     );
 }
 
+const bar = (part) =>
+    svg(
+        'svg',
+        { class: 'bar-svg', viewBox: '0 0 100 6', preserveAspectRatio: 'none', 'aria-hidden': 'true' },
+        svg('rect', { class: 'whole', width: 100, height: 6 }),
+        svg('rect', { class: 'part', width: 100 * Math.min(1, part), height: 6 }),
+    );
+
 /* A bar of value against ceiling, both in the same unit. */
 export function ceilingBar(label, value, ceiling, unit) {
-    const part = ceiling ? Math.min(1, value / ceiling) : 0;
+    const of = ceiling && `${((100 * value) / ceiling).toFixed(1)} % of ${label}, ${figure(ceiling)} ${unit}`;
     return h(
         'div',
         { class: 'ceiling' },
@@ -48,27 +56,22 @@ export function ceilingBar(label, value, ceiling, unit) {
             'div',
             { class: 'ceiling-words' },
             h('b', {}, `${figure(value)} ${unit}`),
-            ceiling
-                ? h(
-                      'span',
-                      {},
-                      `${((100 * value) / ceiling).toFixed(1)} % of ${label}, ${figure(ceiling)} ${unit}`,
-                  )
-                : null,
+            of ? h('span', {}, of) : null,
         ),
-        ceiling
-            ? svg(
-                  'svg',
-                  {
-                      class: 'bar-svg',
-                      viewBox: '0 0 100 6',
-                      preserveAspectRatio: 'none',
-                      'aria-hidden': 'true',
-                  },
-                  svg('rect', { class: 'whole', width: 100, height: 6 }),
-                  svg('rect', { class: 'part', width: 100 * part, height: 6 }),
-              )
-            : null,
+        ceiling ? bar(value / ceiling) : null,
+    );
+}
+
+/* Bars of [name, value] on one scale: up to the ceiling where one is known, else to the longest. */
+export function bars(list, ceiling, unit) {
+    const whole = ceiling ?? Math.max(...list.map(([, value]) => value));
+    return h(
+        'div',
+        { class: 'bars' },
+        list.map(([name, value]) =>
+            h('div', { class: 'bars-row' }, h('span', {}, name), bar(value / whole), h('b', {}, `${figure(value)} ${unit}`)),
+        ),
+        ceiling ? h('small', {}, `The whole bar is the card’s memcpy, ${figure(ceiling)} ${unit}.`) : null,
     );
 }
 

@@ -8,13 +8,11 @@ import { bankOf, mod } from './color.js';
 
 const ALSO = 3; /* cells of the same offset that are named; the others are counted */
 
-const sideOf = (picture, mode) => (mode === 0 && picture.rows > 1 ? 'row' : 'col');
-
 function coordinate(picture, { row, col }) {
     const coord = modes(picture.coordAt(row, col));
     const parts = coord.flatMap((part, i) => [
         i ? ',' : '',
-        h('span', { class: sideOf(picture, i) }, format(part)),
+        h('span', { class: picture.sideOf(i) }, format(part)),
     ]);
     return h(
         'span',
@@ -34,7 +32,7 @@ function sum(picture, { row, col }) {
         outer ? ` = ${outer}(${base} + ` : ' = ',
         ...terms.flatMap((term, i) => [
             i ? ' + ' : '',
-            h('span', { class: sideOf(picture, term.mode) }, `${term.coord}·${factor(term.stride)}`),
+            h('span', { class: picture.sideOf(term.mode) }, `${term.coord}·${factor(term.stride)}`),
         ]),
         outer ? ')' : '',
     );

@@ -1,6 +1,6 @@
 /* share.js: what is on the screen, taken elsewhere: as a link, as code, as a picture.
  *
- * now = {doc, canvas, cute} with either {expr, integers}, a question to /eval, or also {spec}, a job. */
+ * now = {doc, figure, cute} with either {expr, integers}, a question to /eval, or also {spec}, a job. */
 import { copyText, download, h } from './dom.js';
 import { toHash } from './state.js';
 import { cppOf } from './text.js';
@@ -41,8 +41,8 @@ function saveSvg(now) {
     h('a', { href: renderLink(now, 'svg'), download: 'layout.svg' }).click();
 }
 
-function savePng({ canvas }) {
-    canvas?.toBlob((blob) => download('layout.png', blob));
+function savePng({ figure }) {
+    figure?.grid.base.toBlob((blob) => download('layout.png', blob));
 }
 
 const copied = (make) => async (now) => {

@@ -18,25 +18,49 @@ const COPY = {
     dst: '(4096,4096):(4096,1)',
 };
 
+/* A tile that is written row by row and read by ldmatrix, and what is to be seen of it: the reading. */
+const ACCESS = () => ({
+    space: 'shared',
+    type: 'half_t',
+    layout: '(64,64):(64,1)',
+    list: [
+        { op: 'ldmatrix', width: 4, thr: '(16,2):(1,16)', val: '(1,8):(0,1)' },
+        { op: 'store', width: 16, thr: '(16,8):(8,1)', val: '(1,8):(0,1)' },
+    ],
+    at: 0,
+    warp: 0,
+    step: 0,
+});
+
 /* Values that a field may have; the first is the default and is left out of links. */
 const CHOICES = {
-    view: ['layout', 'partition'],
+    view: ['layout', 'partition', 'access', 'jobs'],
     integers: ['auto', 'cute', 'static'],
     labels: ['offset', 'index', 'coord', 'tv', 'bank', 'none'],
     colors: ['offset', 'tile', 'div', 'mod', 'mode0', 'mode1', 'bank', 'grays', 'hues'],
     link: ['coord', 'index', 'offset'],
 };
+export const VIEWS = CHOICES.view;
 const NUMBERS = { n: 32, bytes: 4 }; /* a warp of threads; a float */
+const JOBS = ['job', 'versus'];
+export const MAX_ACCESSES = 4; /* of one tile: written, read, and a second reader or two */
 export const MAX_PANES = 4; /* more do not fit side by side */
 export const MAX_N = 1 << 20;
 
+/* One expression: its text, which of its named values is drawn, which modes are rows (modes.js). */
+export const paneOf = (expr, pick = null) => ({ expr, pick, modes: null });
+
 export const blank = () => ({
-    panes: [{ expr: FIRST, pick: null }],
+    panes: [paneOf(FIRST)],
     ...Object.fromEntries(Object.entries(CHOICES).map(([key, values]) => [key, values[0]])),
     ...NUMBERS,
     table: false /* the screen reader's view of the cells */,
+    trace: null /* the pane whose derivation is shown */,
     at: null /* the index of the pinned cell */,
     copy: { ...COPY },
+    access: ACCESS() /* access.js */,
+    job: null /* the job that is looked at */,
+    versus: null /* and the one beside it */,
 });
 
 export const state = {
@@ -46,7 +70,11 @@ export const state = {
     ops: new Map() /* ops.js */,
     devices: null /* jobs.js */,
     job: null /* jobs.js: the partition that was sent last */,
+    board: { jobs: [], next: undefined, filter: '', problem: null } /* jobs.js: the list */,
+    seen: new Map() /* jobs.js: the jobs that are looked at */,
     tile: null /* partition.js: who owns what */,
+    access: null /* access.js */,
+    swizzles: null /* access.js */,
     dark: false /* theme as shown */,
 };
 
@@ -82,28 +110,68 @@ export function toHash(doc) {
     for (const pane of doc.panes) {
         put('e', pane.expr);
         if (pane.pick !== null) put('pick', pane.pick);
+        if (pane.modes !== null) put('modes', pane.modes);
     }
     for (const key of [...Object.keys(CHOICES), ...Object.keys(NUMBERS)])
         if (doc[key] !== base[key]) put(key, doc[key]);
     if (doc.table) put('table', 1);
+    if (doc.trace !== null) put('trace', doc.trace);
     if (doc.at !== null) put('at', doc.at);
+    for (const key of JOBS) if (doc[key] !== null) put(key, doc[key]);
     for (const key of Object.keys(COPY)) if (doc.copy[key] !== COPY[key]) put(key, doc.copy[key]);
+    putAccess(doc.access, put);
     return parts.join('&');
+}
+
+/* op|width|thr|val: a bar is in no program */
+const accessText = ({ op, width, thr, val }) => [op, width, thr, val].join('|');
+
+function putAccess(access, put) {
+    const first = ACCESS();
+    const same = (list) => JSON.stringify(list) === JSON.stringify(first.list);
+    if (access.space !== first.space) put('space', access.space);
+    if (access.type !== first.type) put('element', access.type);
+    if (access.layout !== first.layout) put('memory', access.layout);
+    if (!same(access.list)) for (const one of access.list) put('access', accessText(one));
+    for (const key of ['warp', 'step']) if (access[key]) put(key, access[key]);
+    if (access.at) put('shown', access.at);
+}
+
+/* One field of a link; false when it is none of an access. */
+function takeAccess(access, found, key, value) {
+    const count = /^\d{1,6}$/.test(value) ? Number(value) : 0;
+    if (key === 'space') access.space = value === 'global' ? 'global' : 'shared';
+    else if (key === 'element') access.type = value;
+    else if (key === 'memory') access.layout = value;
+    else if (key === 'warp' || key === 'step') access[key] = count;
+    else if (key === 'shown') access.at = count;
+    else if (key === 'access' && found.length < MAX_ACCESSES) {
+        const [op, width, thr = '', val = ''] = value.split('|');
+        found.push({ op, width: Number(width) || 0, thr, val });
+    } else return false;
+    return true;
 }
 
 export function fromHash(hash) {
     const doc = blank();
     const panes = [];
+    const accesses = [];
     for (const [key, value] of new URLSearchParams(hash.replace(/^#/, ''))) {
-        if (key === 'e' && panes.length < MAX_PANES) panes.push({ expr: value, pick: null });
-        else if (key === 'pick' && panes.length) panes.at(-1).pick = value;
+        if (key === 'e' && panes.length < MAX_PANES) panes.push(paneOf(value));
+        else if ((key === 'pick' || key === 'modes') && panes.length) panes.at(-1)[key] = value;
         else if (Object.hasOwn(CHOICES, key) && CHOICES[key].includes(value)) doc[key] = value;
         else if (Object.hasOwn(NUMBERS, key)) doc[key] = toCount(value, NUMBERS[key]);
         else if (key === 'table') doc.table = value === '1';
+        else if (key === 'trace' && /^\d$/.test(value)) doc.trace = Number(value);
         else if (key === 'at' && /^\d{1,15}$/.test(value)) doc.at = Number(value);
+        else if (JOBS.includes(key) && /^\w{1,64}$/.test(value)) doc[key] = value;
         else if (Object.hasOwn(COPY, key)) doc.copy[key] = value;
+        else takeAccess(doc.access, accesses, key, value);
     }
+    if (accesses.length) doc.access.list = accesses;
+    doc.access.at = Math.min(doc.access.at, doc.access.list.length - 1);
     if (panes.length) doc.panes = panes;
+    if (doc.trace >= doc.panes.length) doc.trace = null;
     return doc;
 }
 

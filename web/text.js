@@ -83,6 +83,24 @@ export function callAround(text, caret) {
     return stack.findLast((call) => call.name !== null) ?? null;
 }
 
+const meaning = (text) => tokens(text).filter(({ kind }) => kind !== 'space' && kind !== 'comment');
+
+/* The tokens of the last statement, without what ends it. */
+export function lastStatement(text) {
+    const all = meaning(text);
+    while (all.at(-1)?.text === ';') all.pop();
+    return all.slice(all.findLastIndex((token) => token.text === ';') + 1);
+}
+
+/* The program that calls `op` with what this one gives: "auto a = 4:1; f(a);" becomes "auto a = 4:1; op(f(a))".
+ * Null where the last statement is no expression. */
+export function wrapLast(text, op) {
+    const last = lastStatement(text);
+    if (!last.length || last[0].kind === 'keyword' || last.some((token) => token.text === '=')) return null;
+    const end = last.at(-1).at + last.at(-1).text.length;
+    return `${text.slice(0, last[0].at)}${op}(${text.slice(last[0].at, end)})`;
+}
+
 /* Split "((2,2),(3,2)):((3,6),(1,12))" so that each piece knows its top-level mode: [{text, mode}], mode null
  * between. Of a composed layout only the last part has modes; a layout of rank 1 has mode 0. */
 export function modePieces(text) {

@@ -1,11 +1,21 @@
 /* thumb.js: a picture the size of a word, coloured by offset. */
 import { CHROME, scheme } from './color.js';
+import { h } from './dom.js';
+import { drawable, drawing } from './evaluate.js';
 
 const PLAIN = { colors: 'offset', n: 1, bytes: 1 };
 const MAX_CELL = 14;
+const MAX_CELLS = 4096; /* a thumbnail has no more pixels than that */
 
-export function drawThumb(canvas, picture, dark) {
-    if (!picture) return;
+/* The canvas of a value; its picture comes when it comes, and a value that is no layout has none. */
+export function thumbOf(value, dark) {
+    const canvas = h('canvas', { class: 'thumb', width: '64', height: '44', 'aria-hidden': 'true' });
+    if (drawable(value) && !(value.value?.size > MAX_CELLS))
+        drawing(value).then(({ picture }) => picture?.size <= MAX_CELLS && drawThumb(canvas, picture, dark));
+    return canvas;
+}
+
+function drawThumb(canvas, picture, dark) {
     const { rows, cols } = picture;
     const { classOf, fills } = scheme(picture, PLAIN, dark);
     const ctx = canvas.getContext('2d');

@@ -50,33 +50,45 @@ function number(key, label) {
     return { el: h('label', { class: 'choice' }, h('span', {}, label), input), input };
 }
 
+function toggle(name, label, edit) {
+    const onclick = () => change((s) => edit(s.doc));
+    return h(
+        'button',
+        { type: 'button', class: 'quiet text', 'aria-pressed': 'false', onclick },
+        icon(name),
+        label,
+    );
+}
+
 export class Toolbar {
     constructor() {
         this.fields = Object.fromEntries(
             Object.entries(CHOICES).map(([key, row]) => [key, choice(key, row)]),
         );
         this.fields.n = number('n', 'N');
-        const toggle = () => change((s) => (s.doc.table = !s.doc.table));
-        this.table = h(
-            'button',
-            { type: 'button', class: 'quiet text', 'aria-pressed': 'false', onclick: toggle },
-            icon('table'),
-            'Table',
-        );
+        this.trace = toggle('steps', 'Steps', (doc) => (doc.trace = doc.trace === null ? 0 : null));
+        this.table = toggle('table', 'Table', (doc) => (doc.table = !doc.table));
         const { labels, colors, n, bytes, link } = this.fields;
         const order = [labels, colors, n, bytes, link].map(({ el }) => el);
-        this.el = h('div', { class: 'toolbar', role: 'toolbar', 'aria-label': 'Picture' }, order, this.table);
+        const toggles = h('div', { class: 'toggles' }, this.trace, this.table);
+        this.legend = h('div', { id: 'legend' }); /* of a view that has one */
+        const parts = [order, this.legend, toggles].flat();
+        this.el = h('div', { class: 'toolbar', role: 'toolbar', 'aria-label': 'Picture' }, parts);
     }
 
     show({ doc }) {
         for (const [key, { input }] of Object.entries(this.fields))
             if (document.activeElement !== input || input.tagName === 'SELECT')
                 input.value = String(doc[key]);
-        const partition = doc.view === 'partition';
+        const layout = doc.view === 'layout';
         const { labels, colors, n, bytes, link } = this.fields;
-        labels.el.hidden = colors.el.hidden = bytes.el.hidden = partition;
-        n.el.hidden = partition || !(doc.labels === 'tv' || doc.colors === 'div' || doc.colors === 'mod');
-        link.el.hidden = partition || doc.panes.length < 2;
+        labels.el.hidden = colors.el.hidden = bytes.el.hidden = !layout;
+        n.el.hidden = !layout || !(doc.labels === 'tv' || doc.colors === 'div' || doc.colors === 'mod');
+        link.el.hidden = !layout || doc.panes.length < 2;
         this.table.setAttribute('aria-pressed', String(doc.table));
+        this.trace.setAttribute('aria-pressed', String(doc.trace !== null));
+        this.trace.hidden = !layout;
+        this.legend.hidden = doc.view !== 'access';
+        this.el.hidden = doc.view === 'jobs';
     }
 }

@@ -45,7 +45,32 @@ const SCENES = {
         options: { colorScheme: 'dark' },
         act: (page) => page.locator('.fix').waitFor(),
     },
+    'a law that fails, and steps': { hash: { e: 'composition((6,2):(8,2), 4:4)', trace: 0 } },
+    'steps in the dark': { hash: { e: BLOCKED, trace: 0 }, options: { colorScheme: 'dark' } },
+    'rank 3': { hash: { e: '(2,3,4):(12,4,1)', modes: 'r,c,1' } },
+    swizzled: { hash: { e: 'composition(Swizzle<2,1,3>{}, (8,8):(8,1))', colors: 'bank' } },
     partition: { hash: { view: 'partition' } },
+    'access and swizzles': {
+        hash: { view: 'access' },
+        act: (page) =>
+            page
+                .getByRole('button', { name: 'Find a swizzle' })
+                .click()
+                .then(() => page.locator('.found').waitFor()),
+    },
+    'access in the dark': {
+        hash: { view: 'access', space: 'global' },
+        options: { colorScheme: 'dark' },
+    },
+    jobs: {
+        hash: { view: 'jobs' },
+        act: (page) => page.locator('.job-row').first().click(),
+    },
+    'jobs in the dark': {
+        hash: { view: 'jobs' },
+        options: { colorScheme: 'dark' },
+        act: (page) => page.locator('.job-row').first().click(),
+    },
     examples: { hash: { e: BLOCKED }, act: (page) => page.click('#open-guide') },
     reference: { hash: { e: BLOCKED }, act: (page) => page.click('#open-ops') },
     'share menu': {
@@ -59,7 +84,7 @@ const SCENES = {
             await page.locator('#expr-A-completion').waitFor();
         },
     },
-    phone: { hash: { e: BLOCKED }, options: { viewport: { width: 390, height: 844 } } },
+    phone: { hash: { e: BLOCKED, trace: 0 }, options: { viewport: { width: 390, height: 844 } } },
 };
 
 for (const [name, { hash, options, act }] of Object.entries(SCENES)) {
@@ -100,6 +125,10 @@ test('the tabs, menu and dialog work from the keyboard', async ({ open }) => {
     await page.locator('#side-partition').waitFor();
     await page.keyboard.press('ArrowLeft');
     await page.locator('#side-layout').waitFor();
+    await page.keyboard.press('ArrowLeft'); /* round and round */
+    await page.locator('#side-jobs').waitFor();
+    await page.keyboard.press('ArrowRight');
+    await page.locator('#side-layout').waitFor();
     await page.getByRole('button', { name: 'Share' }).press('Enter');
     assert.equal(await page.evaluate(() => document.activeElement.innerText.split('\n')[0]), 'Copy link');
     await page.keyboard.press('ArrowDown');
@@ -133,8 +162,10 @@ test('on a phone nothing is wider than the screen, and a tap sets the cursor', a
     await showsOffsets(page, grid);
     const width = () => page.evaluate(() => Math.max(document.documentElement.scrollWidth, innerWidth));
     assert.equal(await width(), 390);
-    await page.getByRole('tab', { name: 'Partition' }).click();
-    assert.equal(await width(), 390);
+    for (const name of ['Partition', 'Access', 'Jobs']) {
+        await page.getByRole('tab', { name }).click();
+        assert.equal(await width(), 390, name);
+    }
     await page.getByRole('tab', { name: 'Layout' }).click();
     await layerOf(page).scrollIntoViewIfNeeded();
     const { x, y } = await placeOf(page, grid, { row: 1, col: 2 });

@@ -74,10 +74,11 @@ async function runOne(browser, { name, run }) {
         await page.goto(`${URL_BASE}/#${hash}`);
         return page;
     };
+    const start = Date.now();
     try {
         await run({ open });
         assert.deepEqual(faults, []);
-        console.log(`ok      ${name}`);
+        console.log(`ok      ${name} (${((Date.now() - start) / 1000).toFixed(1)} s)`);
         return true;
     } catch (error) {
         console.log(`NOT OK  ${name}\n${String(error.stack ?? error).replace(/^/gm, '        ')}`);

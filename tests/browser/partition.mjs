@@ -47,7 +47,7 @@ test('a copy runs and is verified, in two clicks from the opening', async ({ ope
     assert.match(await page.locator('.job').innerText(), /cpu/i);
     const { devices } = await api('/devices');
     assert.ok(devices.length > 0);
-    assert.match(await page.locator('.devices').innerText(), /CPU/);
+    assert.match(await page.locator('.devices:visible').innerText(), /CPU/);
 });
 
 test('a refusal stands under the field that is at fault', async ({ open }) => {
@@ -115,6 +115,7 @@ test('every state of a job is shown as it comes', async ({ open }) => {
     await page.route('**/jobs', (route) =>
         route.fulfill({ status: 202, headers: { Location: '/jobs/0123456789' }, json: answer('queued') }),
     );
+    await page.route('**/jobs/0123456789/events', (route) => route.fulfill({ json: { events: [] } }));
     let release;
     await page.route('**/jobs/0123456789', async (route) => {
         await new Promise((done) => (release = done));

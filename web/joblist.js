@@ -1,0 +1,113 @@
+/* joblist.js: the jobs, the newest first, with the queue and the devices above them. One is looked at, a second
+ * may stand beside it. */
+import { h, icon, setText } from './dom.js';
+import { age, deviceNodes, shortId } from './jobview.js';
+import { filterJobs, isFinal, olderJobs } from './jobs.js';
+import { figure } from './plot.js';
+
+const STATES = ['queued', 'compiling', 'running', 'done', 'failed', 'cancelled'];
+
+export class JobList {
+    /* on: {open(id), versus(id or null)} */
+    constructor(on) {
+        this.on = on;
+        this.devices = h('p', { class: 'devices' });
+        this.filter = h(
+            'select',
+            { id: 'job-state', onchange: () => filterJobs(this.filter.value) },
+            h('option', { value: '' }, 'all'),
+            STATES.map((state) => h('option', { value: state }, state)),
+        );
+        this.problem = h('p', { class: 'problem', hidden: true });
+        this.list = h('ul', { class: 'jobs', 'aria-label': 'Jobs' });
+        this.older = h('button', { type: 'button', hidden: true, onclick: () => olderJobs() }, 'Older jobs');
+        this.el = h(
+            'div',
+            { class: 'job-side' },
+            this.devices,
+            h('label', { class: 'choice' }, h('span', {}, 'State'), this.filter),
+            this.problem,
+            this.list,
+            this.older,
+        );
+    }
+
+    show({ board, devices, doc }) {
+        this.filter.value = board.filter;
+        this.problem.hidden = !board.problem;
+        setText(this.problem, board.problem?.message ?? '');
+        this.older.hidden = !board.next;
+        const told = JSON.stringify(devices);
+        if (told !== this.told) this.devices.replaceChildren(...deviceNodes(devices));
+        this.told = told;
+        const key = JSON.stringify([board, doc.job, doc.versus, Math.floor(Date.now() / 10000)]);
+        if (key !== this.key) this.fill(board, doc);
+        this.key = key;
+    }
+
+    /* The focus stays on the job that it is on, though the list is made anew. */
+    fill({ jobs, next }, doc) {
+        const focus = this.list.contains(document.activeElement) ? document.activeElement.dataset.key : null;
+        const nothing = next === undefined ? 'Asking the daemon.' : 'No jobs yet: send one from Partition.';
+        this.list.replaceChildren(
+            ...(jobs.length
+                ? jobs.map((job) => this.row(job, doc))
+                : [h('li', { class: 'hint' }, nothing)]),
+        );
+        if (focus) this.list.querySelector(`[data-key="${focus}"]`)?.focus();
+    }
+
+    row(job, doc) {
+        const { id, state, kind, spec, result } = job;
+        const beside = id === doc.versus;
+        const compare = h(
+            'button',
+            {
+                type: 'button',
+                class: 'quiet beside',
+                'data-key': `versus ${id}`,
+                'aria-label': `Compare with job ${shortId(id)}`,
+                'aria-pressed': String(beside),
+                title: 'Compare with the job that is shown',
+                disabled: !doc.job || id === doc.job,
+                onclick: () => this.on.versus(beside ? null : id),
+            },
+            icon('compare'),
+        );
+        const open = h(
+            'button',
+            {
+                type: 'button',
+                class: 'job-row',
+                'data-key': `open ${id}`,
+                'aria-pressed': String(id === doc.job),
+                onclick: () => this.on.open(id),
+            },
+            h(
+                'span',
+                { class: 'job-line' },
+                h('span', { class: `state ${state}` }, state),
+                h('span', { class: 'job-id' }, shortId(id)),
+                outcome(result),
+                h('span', { class: 'job-age' }, isFinal(job) ? `${age(secondsSince(job.finished))} ago` : ''),
+            ),
+            h('code', {}, spec?.type ? `${spec.type}  ${spec.atom ?? ''}` : kind),
+            spec?.thr ? h('code', {}, `${spec.thr}  ${spec.val}`) : null,
+        );
+        return h('li', {}, open, compare);
+    }
+}
+
+const secondsSince = (time) => Math.max(0, Math.round((Date.now() - Date.parse(time)) / 1000));
+
+function outcome(result) {
+    if (result?.verified === undefined || result.verified === null) return null;
+    const speed = result.gbps ? `${figure(result.gbps)} GB/s` : result.tflops ? `${figure(result.tflops)} TFLOP/s` : '';
+    return h(
+        'span',
+        { class: result.verified ? 'outcome good' : 'outcome bad' },
+        icon(result.verified ? 'check' : 'close'),
+        h('span', { class: 'offscreen' }, result.verified ? 'verified' : 'wrong'),
+        speed,
+    );
+}
