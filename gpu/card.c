@@ -91,18 +91,19 @@ void gpu_card_release(struct gpu_card *card)
 
 /* ---- launching ---- */
 
-bool gpu_card_launch(struct gpu_card *card, CUfunction kernel, int64_t grid, int64_t block, void **args)
+bool gpu_card_launch(struct gpu_card *card, CUfunction kernel, int64_t grid, int64_t block,
+                     int64_t shared_bytes, void **args)
 {
     return gpu_card_ok(card,
-                       card->cu->cuLaunchKernel(kernel, (unsigned)grid, 1, 1, (unsigned)block, 1, 1, 0,
-                                                card->stream, args, NULL),
+                       card->cu->cuLaunchKernel(kernel, (unsigned)grid, 1, 1, (unsigned)block, 1, 1,
+                                                (unsigned)shared_bytes, card->stream, args, NULL),
                        "launching a kernel");
 }
 
 bool gpu_card_for_each(struct gpu_card *card, CUfunction kernel, uint64_t n, void **args)
 {
     const uint64_t most = (uint64_t)card->multiprocessors * BLOCKS_PER_SM, blocks = (n + BLOCK - 1) / BLOCK;
-    return gpu_card_launch(card, kernel, (int64_t)(blocks < most ? blocks : most), BLOCK, args);
+    return gpu_card_launch(card, kernel, (int64_t)(blocks < most ? blocks : most), BLOCK, 0, args);
 }
 
 bool gpu_card_wait(struct gpu_card *card)
@@ -145,6 +146,7 @@ static void describe(struct gpu_card *card)
     card->minor = attribute(card, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
     card->multiprocessors = attribute(card, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
     card->threads_per_multiprocessor = attribute(card, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR);
+    card->shared_per_block = attribute(card, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
     card->l2_bytes = attribute(card, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE);
     const double khz = attribute(card, CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE);
     const double bits = attribute(card, CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH);
@@ -171,7 +173,6 @@ static bool find_device(struct gpu_card *card, int index)
 {
     const char *why;
     int count = 0;
-    CUcontext context;
     card->cu = gpu_driver_open(&why);
     if (!card->cu) {
         snprintf(card->failure.message, sizeof card->failure.message, "no GPU driver: %s", why);
@@ -187,10 +188,11 @@ static bool find_device(struct gpu_card *card, int index)
     }
     if (!gpu_card_ok(card, card->cu->cuDeviceGet(&card->device, index), "finding the device"))
         return false;
+    card->index = index;
     describe(card);
-    return gpu_card_ok(card, card->cu->cuDevicePrimaryCtxRetain(&context, card->device),
+    return gpu_card_ok(card, card->cu->cuDevicePrimaryCtxRetain(&card->context, card->device),
                        "making a context") &&
-           gpu_card_ok(card, card->cu->cuCtxSetCurrent(context), "making a context") &&
+           gpu_card_ok(card, card->cu->cuCtxSetCurrent(card->context), "making a context") &&
            gpu_card_ok(card, card->cu->cuStreamCreate(&card->stream, CU_STREAM_NON_BLOCKING),
                        "making a stream");
 }

@@ -22,10 +22,12 @@ struct gpu_card {
     const struct gpu_driver *cu;
     const struct gpu_nvml *nvml; /* NULL: no readings */
     struct nvmlDevice *nvml_device;
+    int index;
     CUdevice device;
+    CUcontext context;
     CUstream stream;
     char name[64], arch[16], uuid[48], why[512];
-    int major, minor, multiprocessors, threads_per_multiprocessor, l2_bytes, driver;
+    int major, minor, multiprocessors, threads_per_multiprocessor, shared_per_block, l2_bytes, driver;
     size_t memory;
     double peak_gbps; /* of memory, by its clock and width; 0 where the driver does not tell */
 
@@ -56,7 +58,8 @@ bool gpu_card_take(struct gpu_card *card, int64_t bytes, CUdeviceptr *out);
 bool gpu_card_load(struct gpu_card *card, const void *image, const char *name, CUfunction *out);
 void gpu_card_release(struct gpu_card *card);
 /* Queue a kernel; enough blocks of 256 threads for n items, unless the kernel loops. */
-bool gpu_card_launch(struct gpu_card *card, CUfunction kernel, int64_t grid, int64_t block, void **args);
+bool gpu_card_launch(struct gpu_card *card, CUfunction kernel, int64_t grid, int64_t block,
+                     int64_t shared_bytes, void **args);
 bool gpu_card_for_each(struct gpu_card *card, CUfunction kernel, uint64_t n, void **args);
 bool gpu_card_wait(struct gpu_card *card);
 /* Clear card->found; wait for what was queued and read it. */
@@ -76,6 +79,13 @@ bool gpu_copy_launch(struct gpu_card *card, const struct gpu_plan *plan, const s
  * False only when the card failed. */
 bool gpu_check_copy(struct gpu_card *card, struct gpu_job *job, const struct gpu_arrays *arrays,
                     bool *verified);
+
+/* ---- counters.c ---- */
+
+/* Launch a copy once more under the hardware's counters; `counters` has the prediction and gets "measured" and
+ * "equal", or "measured": null and "why". False only when the card failed. */
+bool gpu_counters_add(struct gpu_card *card, const struct gpu_job *job, const struct gpu_arrays *arrays,
+                      cJSON *counters);
 
 /* ---- measure.c ---- */
 

@@ -41,7 +41,7 @@ bool gpu_copy_launch(struct gpu_card *card, const struct gpu_plan *plan, const s
     CUdeviceptr src = arrays->src_memory + (CUdeviceptr)arrays->src.origin;
     CUdeviceptr dst = arrays->dst_memory + (CUdeviceptr)arrays->dst.origin;
     void *args[] = {&src, &dst};
-    return gpu_card_launch(card, arrays->copy, plan->grid, plan->block, args);
+    return gpu_card_launch(card, arrays->copy, plan->grid, plan->block, plan->shared_bytes, args);
 }
 
 static bool poison_and_run(struct checking *c, uint64_t poison)
@@ -141,7 +141,7 @@ static int64_t sample_moves(const struct gpu_job *job, struct gpu_move *moves, i
 {
     const struct gpu_copy *c = &job->plan->copy;
     const struct gpu_twin *twin = gpu_twin_make(job->cx, job->plan);
-    const int64_t per_tile = c->part.threads * c->part.values;
+    const int64_t per_tile = c->in.part.threads * c->in.part.values;
     const int64_t count = most / per_tile < c->tiles ? most / per_tile : c->tiles;
     int64_t n = 0;
     for (int64_t i = 0; i < count; i++) {
@@ -179,7 +179,7 @@ static bool gather(struct checking *c, const int64_t *offsets, int64_t n, int64_
 static bool check_twin(struct checking *c, cJSON *checked)
 {
     const struct gpu_copy *copy = &c->job->plan->copy;
-    const int64_t per_tile = copy->part.threads * copy->part.values, bytes = copy->type->bits / 8;
+    const int64_t per_tile = copy->in.part.threads * copy->in.part.values, bytes = copy->type->bits / 8;
     const int64_t most = per_tile > TWIN_MOVES ? per_tile : TWIN_MOVES;
     struct gpu_move *moves = la_alloc(c->job->cx, (size_t)most * sizeof *moves);
     int64_t tiles, *offsets = la_alloc(c->job->cx, (size_t)most * sizeof *offsets), equal = 0;

@@ -11,6 +11,7 @@
 /* Where libraries lie that the loader does not find by itself. */
 static const char *const folders[] = {"",
                                       "/usr/local/cuda/lib64/",
+                                      "/usr/local/cuda/extras/CUPTI/lib64/",
                                       "/usr/local/nvidia/lib64/",
                                       "/usr/lib/x86_64-linux-gnu/",
                                       "/usr/lib/aarch64-linux-gnu/",
@@ -80,13 +81,26 @@ const struct gpu_nvrtc *gpu_nvrtc_open(const char **why)
 }
 #endif
 
-#define NVML_SYMBOL(name, args) {NAME_OF(name), (void **)&api.name},
+/* Of lists whose rows are (name, arguments). */
+#define TYPED_SYMBOL(name, args) {NAME_OF(name), (void **)&api.name},
+
+#ifdef GPU_HAVE_CUPTI
+const struct gpu_cupti *gpu_cupti_open(const char **why)
+{
+    static struct gpu_cupti api;
+    static const char *const names[] = {"libcupti.so.13", "libcupti.so.12", "libcupti.so", NULL};
+    const struct symbol symbols[] = {GPU_CUPTI_CALLS(TYPED_SYMBOL)};
+    return api.cuptiGetResultString || open_symbols(names, symbols, sizeof symbols / sizeof symbols[0], why)
+               ? &api
+               : NULL;
+}
+#endif
 
 const struct gpu_nvml *gpu_nvml_open(const char **why)
 {
     static struct gpu_nvml api;
     static const char *const names[] = {"libnvidia-ml.so.1", NULL};
-    const struct symbol symbols[] = {GPU_NVML_CALLS(NVML_SYMBOL)};
+    const struct symbol symbols[] = {GPU_NVML_CALLS(TYPED_SYMBOL)};
     return api.nvmlInit_v2 || open_symbols(names, symbols, sizeof symbols / sizeof symbols[0], why) ? &api
                                                                                                     : NULL;
 }

@@ -24,7 +24,7 @@
     X(cuDeviceGetUuid) X(cuDevicePrimaryCtxRetain) X(cuCtxSetCurrent) \
     X(cuMemGetInfo) X(cuMemAlloc) X(cuMemFree) X(cuMemHostAlloc) X(cuMemHostGetDevicePointer) \
     X(cuMemsetD32Async) X(cuMemcpyHtoDAsync) X(cuMemcpyDtoHAsync) X(cuMemcpyDtoDAsync) \
-    X(cuModuleLoadData) X(cuModuleUnload) X(cuModuleGetFunction) X(cuFuncGetAttribute) \
+    X(cuModuleLoadData) X(cuModuleUnload) X(cuModuleGetFunction) X(cuFuncGetAttribute) X(cuFuncSetAttribute) \
     X(cuOccupancyMaxActiveBlocksPerMultiprocessor) X(cuLaunchKernel) \
     X(cuStreamCreate) X(cuStreamSynchronize) X(cuEventCreate) X(cuEventRecord) X(cuEventElapsedTime)
 
@@ -45,6 +45,74 @@ struct gpu_nvrtc {
 /* Opened once a process; NULL with *why. Not for several threads at a time. */
 const struct gpu_driver *gpu_driver_open(const char **why);
 const struct gpu_nvrtc *gpu_nvrtc_open(const char **why);
+#endif
+
+/* CUPTI's range profiler: hardware counters. The header of its host part is C++ only (it includes <string>), so its
+ * structs stand here as CUDA 12.6 and later have them; CUPTI looks at structSize. */
+#if defined(GPU_HAVE_CUDA) && __has_include(<cupti_range_profiler.h>) && __has_include(<cupti_target.h>)
+#define GPU_HAVE_CUPTI 1
+#include <cupti_range_profiler.h>
+#include <cupti_target.h>
+
+struct cupti_host; /* CUpti_Profiler_Host_Object */
+enum { CUPTI_HOST_RANGE_PROFILER = 0 };
+struct cupti_host_initialize {
+    size_t structSize;
+    void *pPriv;
+    int profilerType;
+    const char *pChipName;
+    const uint8_t *pCounterAvailabilityImage;
+    struct cupti_host *pHostObject;
+};
+struct cupti_host_metrics {
+    size_t structSize;
+    void *pPriv;
+    struct cupti_host *pHostObject;
+    const char **ppMetricNames;
+    size_t numMetrics;
+};
+struct cupti_host_image {
+    size_t structSize;
+    void *pPriv;
+    struct cupti_host *pHostObject;
+    size_t configImageSize;
+    uint8_t *pConfigImage; /* not part of the params of GetConfigImageSize */
+};
+struct cupti_host_evaluate {
+    size_t structSize;
+    void *pPriv;
+    struct cupti_host *pHostObject;
+    const uint8_t *pCounterDataImage;
+    size_t counterDataImageSize, rangeIndex;
+    const char **ppMetricNames;
+    size_t numMetrics;
+    double *pMetricValues;
+};
+
+#define GPU_CUPTI_CALLS(X) \
+    X(cuptiGetResultString, (CUptiResult result, const char **text)) \
+    X(cuptiProfilerInitialize, (CUpti_Profiler_Initialize_Params *)) \
+    X(cuptiProfilerGetCounterAvailability, (CUpti_Profiler_GetCounterAvailability_Params *)) \
+    X(cuptiDeviceGetChipName, (CUpti_Device_GetChipName_Params *)) \
+    X(cuptiProfilerHostInitialize, (struct cupti_host_initialize *)) \
+    X(cuptiProfilerHostConfigAddMetrics, (struct cupti_host_metrics *)) \
+    X(cuptiProfilerHostGetConfigImageSize, (struct cupti_host_image *)) \
+    X(cuptiProfilerHostGetConfigImage, (struct cupti_host_image *)) \
+    X(cuptiProfilerHostEvaluateToGpuValues, (struct cupti_host_evaluate *)) \
+    X(cuptiRangeProfilerEnable, (CUpti_RangeProfiler_Enable_Params *)) \
+    X(cuptiRangeProfilerDisable, (CUpti_RangeProfiler_Disable_Params *)) \
+    X(cuptiRangeProfilerGetCounterDataSize, (CUpti_RangeProfiler_GetCounterDataSize_Params *)) \
+    X(cuptiRangeProfilerCounterDataImageInitialize, \
+      (CUpti_RangeProfiler_CounterDataImage_Initialize_Params *)) \
+    X(cuptiRangeProfilerSetConfig, (CUpti_RangeProfiler_SetConfig_Params *)) \
+    X(cuptiRangeProfilerStart, (CUpti_RangeProfiler_Start_Params *)) \
+    X(cuptiRangeProfilerStop, (CUpti_RangeProfiler_Stop_Params *)) \
+    X(cuptiRangeProfilerDecodeData, (CUpti_RangeProfiler_DecodeData_Params *))
+#define GPU_CUPTI_FIELD(name, args) CUptiResult(*name) args;
+struct gpu_cupti {
+    GPU_CUPTI_CALLS(GPU_CUPTI_FIELD)
+};
+const struct gpu_cupti *gpu_cupti_open(const char **why);
 #endif
 
 /* NVML: readings beside a measurement. Its types, as nvml.h has them: int results (0 is success), opaque

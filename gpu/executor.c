@@ -109,6 +109,8 @@ static void run_body(struct la_ctx *cx, void *arg)
     cJSON_AddNumberToObject(job->result, "seed", (double)job->seed);
     cJSON_AddItemToObject(job->result, "spec", gpu_plan_spec(cx, job->plan));
     cJSON_AddItemToObject(job->result, "plan", gpu_plan_facts(cx, job->plan));
+    cJSON_AddItemToObject(cJSON_AddObjectToObject(job->result, "counters"), "predicted",
+                          gpu_predict(cx, job->plan));
     cJSON_AddStringToObject(job->result, "source", job->source);
     r->ok = r->backend->run(job);
 }

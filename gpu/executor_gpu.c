@@ -38,14 +38,14 @@ static bool card_failed(struct gpu_job *job)
 static void add_resources(struct gpu_job *job, CUfunction copy)
 {
     const int block = (int)job->plan->block;
-    int registers = 0, local = 0, shared = 0, blocks = 0;
+    int registers = 0, local = 0, blocks = 0;
     card.cu->cuFuncGetAttribute(&registers, CU_FUNC_ATTRIBUTE_NUM_REGS, copy);
     card.cu->cuFuncGetAttribute(&local, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, copy);
-    card.cu->cuFuncGetAttribute(&shared, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, copy);
-    card.cu->cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, copy, block, 0);
+    card.cu->cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, copy, block,
+                                                         (size_t)job->plan->shared_bytes);
     cJSON_AddNumberToObject(job->result, "registers", registers);
     cJSON_AddNumberToObject(job->result, "local_bytes", local);
-    cJSON_AddNumberToObject(job->result, "shared_bytes", shared);
+    cJSON_AddNumberToObject(job->result, "shared_bytes", (double)job->plan->shared_bytes);
     cJSON *occupancy = cJSON_AddObjectToObject(job->result, "occupancy");
     cJSON_AddNumberToObject(occupancy, "blocks_per_sm", blocks);
     cJSON_AddNumberToObject(occupancy, "fraction", (double)blocks * block / card.threads_per_multiprocessor);
@@ -62,7 +62,11 @@ static bool compile_and_load(struct gpu_job *job, CUfunction *copy)
         cJSON_AddStringToObject(job->result, "log", cubin.log);
     cJSON_AddBoolToObject(job->result, "cubin_cached", cubin.cached);
     gpu_job_lap(job, "compile", &since);
-    if (!gpu_card_load(&card, cubin.image, "copy", copy))
+    if (!gpu_card_load(&card, cubin.image, "copy", copy) ||
+        !gpu_card_ok(&card,
+                     card.cu->cuFuncSetAttribute(*copy, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                                                 (int)job->plan->shared_bytes),
+                     "asking for shared memory"))
         return card_failed(job);
     add_resources(job, *copy);
     gpu_job_lap(job, "load", &since);
@@ -76,6 +80,15 @@ static int64_t memcpy_bytes(const struct gpu_plan *plan)
 {
     const int64_t half = (plan->bytes_read + plan->bytes_written) / 2;
     return half < 16 ? 16 : half / 16 * 16;
+}
+
+static bool plan_shared(struct gpu_job *job)
+{
+    if (job->plan->shared_bytes <= card.shared_per_block)
+        return true;
+    job->failure.field = "smem";
+    return gpu_job_fail(job, GPU_USER_ERROR, "the copy needs %lld bytes of shared memory a block; %s has %d",
+                        (long long)job->plan->shared_bytes, card.name, card.shared_per_block);
 }
 
 /* Whether the card has the memory that the plan needs, before anything else is done. */
@@ -137,7 +150,7 @@ static bool launch_vector_copy(struct gpu_card *on, const void *arg)
     CUdeviceptr src = t->arrays->src_memory, dst = t->arrays->dst_memory;
     uint64_t n = (uint64_t)memcpy_bytes(t->plan) / 16;
     void *args[] = {&src, &dst, &n};
-    return gpu_card_launch(on, on->vector_copy, (int64_t)((n + PER_BLOCK - 1) / PER_BLOCK), THREADS, args);
+    return gpu_card_launch(on, on->vector_copy, (int64_t)((n + PER_BLOCK - 1) / PER_BLOCK), THREADS, 0, args);
 }
 
 static double gbps(double bytes, const struct gpu_samples *s)
@@ -194,11 +207,23 @@ static bool time_copy(struct gpu_job *job, const struct gpu_arrays *arrays)
     return true;
 }
 
+/* After the timing: a profiler may slow down what follows. */
+static bool count_copy(struct gpu_job *job, const struct gpu_arrays *arrays)
+{
+    cJSON *counters = cJSON_GetObjectItemCaseSensitive(job->result, "counters");
+    if (job->plan->counters)
+        return gpu_counters_add(&card, job, arrays, counters) || card_failed(job);
+    cJSON_AddNullToObject(counters, "measured");
+    cJSON_AddStringToObject(counters, "why",
+                            "not asked for: \"counters\": true reads them, which takes a second");
+    return true;
+}
+
 static bool gpu_run(struct gpu_job *job)
 {
     struct gpu_arrays arrays = {0};
     bool verified = false;
-    if (!plan_memory(job, &arrays) || !compile_and_load(job, &arrays.copy))
+    if (!plan_shared(job) || !plan_memory(job, &arrays) || !compile_and_load(job, &arrays.copy))
         return false;
     gpu_job_partial(job);
     gpu_job_event(job, "running");
@@ -216,7 +241,10 @@ static bool gpu_run(struct gpu_job *job)
     gpu_job_partial(job);
     const bool timed = time_copy(job, &arrays);
     gpu_job_lap(job, "time", &since);
-    return timed;
+    if (!timed || !count_copy(job, &arrays))
+        return false;
+    gpu_job_lap(job, "count", &since);
+    return true;
 }
 
 #else

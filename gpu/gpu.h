@@ -16,11 +16,14 @@
 /* ---- limits of a spec ---- */
 
 enum {
-    GPU_MAX_RANK = 8,        /* modes of a tensor: CuTe code has 2 to 5 */
-    GPU_MAX_MODES = 32,      /* flat modes of a tensor: they travel to the card as kernel parameters */
-    GPU_MAX_THREADS = 1024,  /* of a block: CUDA's own limit */
-    GPU_MAX_VALUES = 4096,   /* of a thread in a tile: a register file holds 255 words of a thread */
-    GPU_MAX_HELD = 512,      /* bytes that a thread loads before it stores: half of its 255 registers */
+    GPU_MAX_RANK = 8,       /* modes of a tensor: CuTe code has 2 to 5 */
+    GPU_MAX_MODES = 32,     /* flat modes of a tensor: they travel to the card as kernel parameters */
+    GPU_MAX_THREADS = 1024, /* of a block: CUDA's own limit */
+    GPU_MAX_VALUES = 4096,  /* of a thread in a tile: a register file holds 255 words of a thread */
+    GPU_MAX_HELD = 512,     /* bytes that a thread loads before it stores: half of its 255 registers */
+    GPU_MAX_STAGES = 16,    /* buffers of cp.async: shared memory ends before */
+    GPU_MAX_SMEM =
+        227 << 10,           /* bytes of shared memory of a block: Hopper's; a card with less refuses later */
     GPU_MAX_GRID = INT32_MAX /* blocks: CUDA's limit for gridDim.x */
 };
 /* Bytes from the first to the last element of a tensor: above a card's memory, far below 64-bit overflow in
@@ -35,15 +38,19 @@ struct gpu_type {
     unsigned bits;
 };
 
-/* How one thread moves consecutive elements: UniversalCopy<uintN_t> is one N-bit load and one N-bit store. */
+/* How one thread moves consecutive elements. UniversalCopy<uintN_t> is one N-bit load and one N-bit store; cp.async goes
+ * from global to shared memory past the registers, through L1 (CACHEALWAYS) or L2 alone (CACHEGLOBAL). */
+enum gpu_op { GPU_UNIVERSAL, GPU_CP_ASYNC_ALWAYS, GPU_CP_ASYNC_GLOBAL };
 struct gpu_atom {
     const char *name;
-    unsigned bits;
+    unsigned bits; /* 0: AutoVectorizingCopy, the widest that is right */
+    enum gpu_op op;
 };
 
 enum gpu_kind { GPU_COPY };
 enum gpu_where { GPU_ANYWHERE, GPU_ON_CPU, GPU_ON_GPU };
-enum gpu_cache { GPU_CACHE_AUTO, GPU_CACHE_DEFAULT, GPU_CACHE_STREAMING };
+/* Hints to the caches: none; evict first; not into L1, and L2 may fetch 256 bytes at a time. */
+enum gpu_cache { GPU_CACHE_AUTO, GPU_CACHE_DEFAULT, GPU_CACHE_STREAMING, GPU_CACHE_NO_ALLOCATE };
 /* A fault planted on purpose, for tests. */
 enum gpu_plant {
     GPU_PLANT_NONE,
@@ -101,13 +108,36 @@ struct gpu_access {
     struct gpu_map tile; /* a tile's number -> offset: rest in the order that tiles are numbered */
 };
 
+/* One way of a block's threads through a tile: from src, or to dst. Through shared memory there are two of
+ * them; without it, one, from src to dst. */
+struct gpu_leg {
+    struct gpu_partition part;
+    struct gpu_atom atom;   /* of the accesses to global memory */
+    int64_t vector;         /* elements of one of them */
+    struct gpu_access smem; /* thread and value -> offset in shared memory, before the swizzle */
+    int64_t smem_vector;    /* elements of one access to it: the most that divide `vector` and are right */
+    const char *smem_vector_why; /* what stops a wider one */
+    int64_t batch; /* accesses of a thread that are loaded before the first store, within one tile */
+};
+
+/* ---- stage.c: the way through shared memory ---- */
+
+/* A layout over the tile: (32,32):(33,1), or Swizzle<3,2,5> o 0 o (32,32):(32,1). */
+struct gpu_smem {
+    struct la_layout layout;
+    struct la_swizzle swizzle; /* of offsets in elements; bits 0: none */
+    int64_t shift;             /* is added before the swizzle */
+    int64_t span;              /* elements of one tile's buffer, a multiple of 16 bytes */
+    const int64_t *at;         /* index in the tile -> offset, the swizzle applied */
+};
+int64_t gpu_smem_place(const struct gpu_smem *smem, int64_t offset);
+
 /* ---- plan.c: a spec resolved ---- */
 
 struct gpu_copy {
     const struct gpu_type *type;
-    struct gpu_atom atom;
-    int64_t vector; /* elements of one access of the atom */
-    struct gpu_partition part;
+    struct gpu_leg in, out;      /* of the same tile; without smem the same */
+    const struct gpu_smem *smem; /* NULL: straight from src to dst */
     struct gpu_tensor src, dst;
     struct gpu_access load, store;
     int64_t rest[GPU_MAX_RANK]; /* tiles along each mode of the tensors */
@@ -115,12 +145,12 @@ struct gpu_copy {
     uint32_t order[GPU_MAX_RANK];         /* modes in the order that tiles are numbered, the fastest first */
     struct gpu_map tile_at[GPU_MAX_RANK]; /* a tile's number -> its first coordinate in each mode */
     bool partial[GPU_MAX_RANK];           /* the tile does not divide this mode */
-    bool predicated; /* some mode is partial: elements outside the shape are not touched */
-    bool wide;       /* offsets or tile numbers need 64 bits */
-    bool negative;   /* offsets need a sign */
-    bool streaming;  /* loads and stores carry the evict-first hint */
-    int64_t unroll;  /* tiles whose loads are in flight together */
-    int64_t batch;   /* accesses of a thread that are loaded before the first store, within one tile */
+    bool predicated;      /* some mode is partial: elements outside the shape are not touched */
+    bool wide;            /* offsets or tile numbers need 64 bits */
+    bool negative;        /* offsets need a sign */
+    enum gpu_cache cache; /* never auto */
+    int64_t unroll;       /* tiles whose loads are in flight together */
+    int64_t stages;       /* buffers of cp.async: one is read, the others are on their way; else 0 */
 };
 
 struct gpu_plan {
@@ -128,8 +158,10 @@ struct gpu_plan {
     enum la_integers integers;
     enum gpu_where where;
     enum gpu_plant plant;
-    int64_t seed; /* of the random input; 0: drawn for each run */
+    bool counters; /* read the hardware's counters, in a run of their own */
+    int64_t seed;  /* of the random input; 0: drawn for each run */
     int64_t grid, block;
+    int64_t shared_bytes;              /* of a block: a buffer for each tile in flight */
     int64_t bytes_read, bytes_written; /* what the copy must move at least */
     struct gpu_copy copy;
 };
@@ -142,7 +174,13 @@ cJSON *gpu_plan_spec(struct la_ctx *cx, const struct gpu_plan *plan);
 /* What follows from the spec: tiler, layouts, counts, bytes. The caller owns it. */
 cJSON *gpu_plan_facts(struct la_ctx *cx, const struct gpu_plan *plan);
 
-/* ---- emit_copy.c: a plan as CUDA C ---- */
+/* ---- predict.c: what the hardware will count ---- */
+
+/* {"src":{"requests":..,"sectors":..},"dst":{..},"smem_store":{"requests":..,"wavefronts":..,"conflicts":..},
+ * "smem_load":{..}} of one launch. The caller owns it. */
+cJSON *gpu_predict(struct la_ctx *cx, const struct gpu_plan *plan);
+
+/* ---- emit_copy.c, emit_stage.c: a plan as CUDA C ---- */
 
 /* The kernel `extern "C" __global__ void copy(const Element *src, Element *dst)`; NULL with cx->error. */
 const char *gpu_emit_copy(struct la_ctx *cx, const struct gpu_plan *plan);

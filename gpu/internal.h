@@ -12,13 +12,15 @@
 struct gpu_spec {
     enum gpu_kind kind;
     const struct gpu_type *type;
-    struct gpu_atom atom;
-    const char *thr, *val, *src, *dst;
+    struct gpu_atom atom, dst_atom;
+    const char *thr, *val, *dst_thr, *dst_val, *src, *dst, *smem; /* those of dst_ and smem may be NULL */
     enum la_integers integers;
     enum gpu_where where;
     enum gpu_cache cache;
     enum gpu_plant plant;
-    int64_t grid, unroll, seed; /* 0: to be chosen */
+    int64_t grid, unroll, stages, seed; /* 0: to be chosen */
+    bool counters;
+    bool fresh; /* the daemon's own field: whether an earlier answer will do */
 };
 bool gpu_spec_read(struct la_ctx *cx, const cJSON *json, struct gpu_spec *out, const char **field);
 /* Fill cx->error and give false: how files outside core refuse. */
@@ -27,6 +29,7 @@ bool gpu_refuse(struct la_ctx *cx, enum la_error_code code, const char *format, 
 /* The word of a list that is nearest to a wrong one, or NULL when none is near. */
 const char *gpu_nearest(const char *word, const char *const *words, size_t count);
 const char *gpu_plant_name(enum gpu_plant plant);
+const char *gpu_cache_name(enum gpu_cache cache);
 const char *gpu_where_name(enum gpu_where where);
 
 /* ---- tensor.c, partition.c: these leave by la_fail, as core's functions do ---- */
@@ -39,8 +42,9 @@ static inline const char *gpu_layout_text(struct la_ctx *cx, struct la_layout la
 struct gpu_map gpu_map_of(struct la_ctx *cx, struct la_layout layout);
 /* The map whose modes are those of all parts, in order. */
 struct gpu_map gpu_map_join(struct la_ctx *cx, uint32_t n, const struct gpu_map *parts);
+/* names: the spec's fields, for messages; *field becomes the one at fault. */
 struct gpu_partition gpu_partition_make(struct la_ctx *cx, struct la_layout thr, struct la_layout val,
-                                        const char **field);
+                                        const char *const names[2], const char **field);
 struct gpu_tensor gpu_tensor_make(struct la_ctx *cx, const char *name, struct la_layout layout,
                                   unsigned bits);
 struct gpu_access gpu_access_make(struct la_ctx *cx, const struct gpu_partition *part,
@@ -49,17 +53,19 @@ struct gpu_access gpu_access_make(struct la_ctx *cx, const struct gpu_partition 
 void gpu_tensor_injective(struct la_ctx *cx, const struct gpu_tensor *tensor);
 /* Fail unless the values of every access are consecutive in the tensor, and unless every access that touches
  * an element starts at a multiple of its length. */
-void gpu_access_consecutive(struct la_ctx *cx, const struct gpu_copy *copy, const struct gpu_tensor *tensor,
-                            const struct gpu_access *access);
-void gpu_access_aligned(struct la_ctx *cx, const struct gpu_copy *copy, const struct gpu_tensor *tensor,
-                        const struct gpu_access *access);
-/* True when the first access of the first 32 threads uses every byte of every 32-byte sector that it
- * touches. */
-bool gpu_access_coalesced(const struct gpu_copy *copy, const struct gpu_access *access);
+void gpu_access_consecutive(struct la_ctx *cx, const struct gpu_type *type, const struct gpu_leg *leg,
+                            const struct gpu_tensor *tensor, const struct gpu_access *access);
+void gpu_access_aligned(struct la_ctx *cx, const struct gpu_type *type, const struct gpu_leg *leg,
+                        const struct gpu_tensor *tensor, const struct gpu_access *access);
 /* The least and the greatest value of a map; fails with overflow. */
 void gpu_map_range(struct la_ctx *cx, struct gpu_map map, int64_t *min, int64_t *max);
 /* "(17,3)": the coordinate in a tensor, one integer a mode. */
 const char *gpu_coordinate_text(struct la_ctx *cx, uint32_t rank, const int64_t *coordinate);
+
+/* ---- stage.c: leaves by la_fail too ---- */
+
+/* Lay the tile of both legs out in shared memory; fills copy->smem and what the legs know of it. */
+void gpu_stage_make(struct la_ctx *cx, struct gpu_copy *copy, struct la_layout layout, const char **field);
 
 /* ---- text.c: text that grows, in the arena ---- */
 
@@ -71,6 +77,28 @@ struct gpu_text {
 void gpu_text_add(struct gpu_text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* A map as a C expression of a variable: "t % 8 * 8 + t / 8 * 4096". */
 void gpu_text_map(struct gpu_text *text, struct gpu_map map, const char *variable);
+
+/* ---- emit_copy.c, emit_stage.c, emit_async.c: all leave by la_fail ---- */
+
+/* The functions and the kernel of a copy through shared memory. */
+void gpu_emit_stage(struct gpu_text *text, const struct gpu_plan *plan);
+/* Of one whose atom is cp.async: fetch and its kin, and the loop over the tiles. */
+void gpu_emit_async(struct gpu_text *text, const struct gpu_copy *copy);
+void gpu_emit_async_loop(struct gpu_text *text, const struct gpu_copy *copy);
+/* Pieces that all kernels have. */
+void gpu_emit_map(struct gpu_text *text, const char *name, const char *part, const char *variable,
+                  struct gpu_map map);
+void gpu_emit_maps(struct gpu_text *text, const char *name, struct gpu_map thread, struct gpu_map value,
+                   struct gpu_map tile);
+/* load() and store() of so many bits, with a hint to the caches. */
+void gpu_emit_access(struct gpu_text *text, unsigned load_bits, unsigned store_bits, enum gpu_cache cache);
+/* whole(i) and, with a prefix, within(t, v, i): the predicates of a shape that the tile does not divide. */
+void gpu_emit_whole(struct gpu_text *text, const struct gpu_copy *copy);
+void gpu_emit_within(struct gpu_text *text, const struct gpu_copy *copy, const struct gpu_leg *leg,
+                     const char *prefix);
+void gpu_emit_plant(struct gpu_text *text, enum gpu_plant plant);
+const char *gpu_bits_type(unsigned bits);
+const char *gpu_offset_type(const struct gpu_copy *copy);
 
 /* ---- random.c: input that host and card make alike ---- */
 

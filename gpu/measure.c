@@ -41,7 +41,7 @@ static bool hold(struct gpu_card *card, int ms)
     uint64_t nanoseconds = (uint64_t)ms * 1000000;
     void *args[] = {&card->go_device, &nanoseconds};
     *card->go = 0;
-    return gpu_card_launch(card, card->hold, 1, 1, args);
+    return gpu_card_launch(card, card->hold, 1, 1, 0, args);
 }
 
 static bool queue_timed(struct measuring *m, int i)

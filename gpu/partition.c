@@ -70,16 +70,16 @@ static void set_tiler(struct la_ctx *cx, struct gpu_partition *p, struct la_layo
 }
 
 struct gpu_partition gpu_partition_make(struct la_ctx *cx, struct la_layout thr, struct la_layout val,
-                                        const char **field)
+                                        const char *const names[2], const char **field)
 {
     struct gpu_partition p = {.thr = thr, .val = val};
-    *field = "thr";
-    check_bijection(cx, "thr", thr, GPU_MAX_THREADS);
-    *field = "val";
-    check_bijection(cx, "val", val, GPU_MAX_VALUES);
+    *field = names[0];
+    check_bijection(cx, names[0], thr, GPU_MAX_THREADS);
+    *field = names[1];
+    check_bijection(cx, names[1], val, GPU_MAX_VALUES);
     p.threads = la_size(cx, thr)->value;
     p.values = la_size(cx, val)->value;
-    *field = "thr";
+    *field = names[0];
     const struct la_layout mn = la_raked_product(cx, thr, val);
     const struct la_node *sizes[] = {la_int(cx, p.threads, true), la_int(cx, p.values, true)};
     const struct la_node *shape = la_tuple(cx, 2, sizes);
@@ -143,15 +143,16 @@ static uint32_t only_mode(const struct gpu_partition *p, int64_t v, int64_t w)
     return differing == 1 ? mode : p->rank;
 }
 
-_Noreturn static void not_consecutive(struct la_ctx *cx, const struct gpu_copy *copy,
-                                      const struct gpu_tensor *t, const struct gpu_access *access, int64_t v)
+_Noreturn static void not_consecutive(struct la_ctx *cx, const struct gpu_type *type,
+                                      const struct gpu_leg *leg, const struct gpu_tensor *t,
+                                      const struct gpu_access *access, int64_t v)
 {
-    const struct gpu_partition *p = &copy->part;
+    const struct gpu_partition *p = &leg->part;
     const int64_t from = gpu_map_at(access->value, v), to = gpu_map_at(access->value, v + 1);
     const uint32_t k = only_mode(p, v, v + 1);
     const char *val = gpu_layout_text(cx, p->val);
-    const char *need = la_format(cx, "a %u-bit access needs %lld consecutive %s", copy->atom.bits,
-                                 (long long)copy->vector, copy->type->name);
+    const char *need = la_format(cx, "a %u-bit access needs %lld consecutive %s", leg->atom.bits,
+                                 (long long)leg->vector, type->name);
     if (k == p->rank)
         la_fail(cx, LA_E_not_contiguous, "the values %lld and %lld of val %s lie %lld apart in %s: %s",
                 (long long)v, (long long)v + 1, val, (long long)(to - from), t->name, need);
@@ -166,11 +167,11 @@ _Noreturn static void not_consecutive(struct la_ctx *cx, const struct gpu_copy *
 
 /* Whether any value of an access lies in the shape, in the tile at the origin: there coordinates are least,
  * so an access that touches nothing there touches nothing anywhere. */
-static bool access_active(const struct gpu_copy *copy, const struct gpu_tensor *t, int64_t thread,
+static bool access_active(const struct gpu_leg *leg, const struct gpu_tensor *t, int64_t thread,
                           int64_t value)
 {
-    const struct gpu_partition *p = &copy->part;
-    for (int64_t v = value; v < value + copy->vector; v++) {
+    const struct gpu_partition *p = &leg->part;
+    for (int64_t v = value; v < value + leg->vector; v++) {
         bool inside = true;
         for (uint32_t k = 0; k < p->rank; k++)
             inside = inside &&
@@ -193,58 +194,41 @@ static const char *odd_stride(struct la_ctx *cx, const struct gpu_tensor *t, int
     return "";
 }
 
-_Noreturn static void not_aligned(struct la_ctx *cx, const struct gpu_copy *copy, const struct gpu_tensor *t,
-                                  const char *who, int64_t offset)
+_Noreturn static void not_aligned(struct la_ctx *cx, const struct gpu_type *type, const struct gpu_leg *leg,
+                                  const struct gpu_tensor *t, const char *who, int64_t offset)
 {
     la_fail(cx, LA_E_divisibility,
             "%s %s: %s starts at the offset %lld, but a %u-bit access needs a multiple of %lld %s%s", t->name,
-            gpu_layout_text(cx, t->layout), who, (long long)offset, copy->atom.bits, (long long)copy->vector,
-            copy->type->name, odd_stride(cx, t, copy->vector));
+            gpu_layout_text(cx, t->layout), who, (long long)offset, leg->atom.bits, (long long)leg->vector,
+            type->name, odd_stride(cx, t, leg->vector));
 }
 
-void gpu_access_consecutive(struct la_ctx *cx, const struct gpu_copy *copy, const struct gpu_tensor *t,
-                            const struct gpu_access *access)
+void gpu_access_consecutive(struct la_ctx *cx, const struct gpu_type *type, const struct gpu_leg *leg,
+                            const struct gpu_tensor *t, const struct gpu_access *access)
 {
-    for (int64_t v = 0; v + 1 < copy->part.values; v++)
-        if ((v + 1) % copy->vector != 0 &&
+    for (int64_t v = 0; v + 1 < leg->part.values; v++)
+        if ((v + 1) % leg->vector != 0 &&
             gpu_map_at(access->value, v + 1) - gpu_map_at(access->value, v) != 1)
-            not_consecutive(cx, copy, t, access, v);
+            not_consecutive(cx, type, leg, t, access, v);
 }
 
-void gpu_access_aligned(struct la_ctx *cx, const struct gpu_copy *copy, const struct gpu_tensor *t,
-                        const struct gpu_access *access)
+void gpu_access_aligned(struct la_ctx *cx, const struct gpu_type *type, const struct gpu_leg *leg,
+                        const struct gpu_tensor *t, const struct gpu_access *access)
 {
-    const int64_t n = copy->vector;
+    const int64_t n = leg->vector;
     for (uint32_t k = 0; k < t->rank; k++)
         for (uint32_t i = 0; i < access->rest[k].count; i++)
             if (access->rest[k].modes[i].stride % n != 0)
-                not_aligned(cx, copy, t, la_format(cx, "the second tile along mode %u", k),
+                not_aligned(cx, type, leg, t, la_format(cx, "the second tile along mode %u", k),
                             access->rest[k].modes[i].stride);
-    for (int64_t thread = 0; n > 1 && thread < copy->part.threads; thread++) {
+    for (int64_t thread = 0; n > 1 && thread < leg->part.threads; thread++) {
         const int64_t base = gpu_map_at(access->thread, thread);
-        for (int64_t v = 0; v < copy->part.values; v += n) {
+        for (int64_t v = 0; v < leg->part.values; v += n) {
             const int64_t offset = base + gpu_map_at(access->value, v);
-            if (offset % n != 0 && access_active(copy, t, thread, v))
-                not_aligned(cx, copy, t,
+            if (offset % n != 0 && access_active(leg, t, thread, v))
+                not_aligned(cx, type, leg, t,
                             la_format(cx, "value %lld of thread %lld", (long long)v, (long long)thread),
                             offset);
         }
     }
-}
-
-bool gpu_access_coalesced(const struct gpu_copy *copy, const struct gpu_access *access)
-{
-    enum { WARP = 32, SECTOR = 32 };
-    const int64_t lanes = copy->part.threads < WARP ? copy->part.threads : WARP, bytes = copy->atom.bits / 8;
-    int64_t sector[WARP], sectors = 0;
-    for (int64_t lane = 0; lane < lanes; lane++) {
-        const int64_t at = gpu_map_at(access->thread, lane) * (copy->type->bits / 8);
-        const int64_t s = at >= 0 ? at / SECTOR : -((SECTOR - 1 - at) / SECTOR);
-        int64_t i = 0;
-        while (i < sectors && sector[i] != s)
-            i++;
-        if (i == sectors)
-            sector[sectors++] = s;
-    }
-    return sectors * SECTOR <= lanes * bytes;
 }

@@ -5,23 +5,26 @@
  *   -> tile (32,64), 128 x 64 tiles, one access of 8 half_t a thread and tile, 4 tiles in flight, 2048 blocks
  *
  * Everything that can be refused is refused here, before anything is compiled. What the spec left open (grid,
- * unroll, cache) is chosen here, and gpu_plan_spec gives it back as a spec. */
+ * unroll, cache, stages) is chosen here; plan_json.c gives it back as a spec. */
 #include "internal.h"
 
 #include <math.h>
 
 enum {
     FLIGHT_BYTES =
-        64, /* that a thread loads before it stores: 2048 threads of a multiprocessor then have 128 KB in
-                            flight, more than the product of bandwidth and latency needs */
+        32, /* that a thread loads before it stores: 2048 threads of a multiprocessor then have 64 KB in
+                        * flight. On an H200 2 GiB ran at 0.99 of memcpy so, at 0.95 with twice as much */
+    STAGED_BYTES = 64,    /* on their way into shared memory, likewise: cp.async holds no registers */
     FLIGHT_ACCESSES = 16, /* likewise for narrow accesses, which the load queue limits before bytes do */
+    MOST_STAGES = 8,      /* that are chosen: beyond, shared memory holds fewer threads, not more bytes */
+    TILES_A_STAGE = 4,    /* of a block: filling and draining the stages is then a small part of its work */
     FEWEST_BLOCKS = 1024, /* several a multiprocessor on every card: below it tiles are not unrolled */
     MOST_BLOCKS = 1 << 20 /* beyond it blocks walk over tiles: starting one costs more than a loop's turn */
 };
 
 struct planning {
     struct gpu_spec spec;
-    struct la_layout thr, val, src, dst;
+    struct la_layout thr, val, dst_thr, dst_val, src, dst, smem;
     struct gpu_plan *plan;
     const char **field;
     const char *doing; /* what core's algebra is used for at the moment, for its messages */
@@ -44,9 +47,9 @@ static void check_shapes(struct la_ctx *cx, struct planning *p)
                     "shape",
                     k, (long long)src->extent[k], (long long)dst->extent[k]);
     *p->field = "thr";
-    if (c->part.rank > src->rank)
+    if (c->in.part.rank > src->rank)
         la_fail(cx, LA_E_too_many_modes, "the tile %s of thr and val has %u modes, but src has %u",
-                la_print_tuple(cx, c->part.tiler, LA_SPELL_TEXT), c->part.rank, src->rank);
+                la_print_tuple(cx, c->in.part.tiler, LA_SPELL_TEXT), c->in.part.rank, src->rank);
 }
 
 static void set_tensors(struct la_ctx *cx, struct planning *p)
@@ -59,37 +62,87 @@ static void set_tensors(struct la_ctx *cx, struct planning *p)
     check_shapes(cx, p);
     *p->field = "src";
     p->doing = "src divided by the tile";
-    c->load = gpu_access_make(cx, &c->part, &c->src);
+    c->load = gpu_access_make(cx, &c->in.part, &c->src);
     *p->field = "dst";
     p->doing = "dst divided by the tile";
-    c->store = gpu_access_make(cx, &c->part, &c->dst);
+    c->store = gpu_access_make(cx, &c->out.part, &c->dst);
     p->doing = NULL;
     gpu_tensor_injective(cx, &c->dst);
 }
 
-static void set_atom(struct la_ctx *cx, struct planning *p)
+/* A leg with what it accesses in global memory: on the way from src to dst both, through shared memory one of them. */
+struct legality {
+    struct planning *p;
+    struct gpu_leg *leg;
+    const char *atom, *val; /* names of its fields */
+    bool loads, stores;
+};
+
+static void check_leg(struct la_ctx *cx, void *arg)
 {
-    struct gpu_copy *c = &p->plan->copy;
-    const unsigned atom = c->atom.bits, element = c->type->bits;
-    *p->field = "atom";
-    if (atom % element != 0)
+    const struct legality *l = arg;
+    struct gpu_copy *c = &l->p->plan->copy;
+    struct gpu_leg *leg = l->leg;
+    const unsigned element = c->type->bits;
+    *l->p->field = l->atom;
+    if (leg->atom.bits % element != 0)
         la_fail(cx, LA_E_copy_too_few_values, "%s moves %u bits at a time, less than one %s of %u bits",
-                c->atom.name, atom, c->type->name, element);
-    c->vector = atom / element;
-    *p->field = "val";
-    if (c->part.values % c->vector != 0)
+                leg->atom.name, leg->atom.bits, c->type->name, element);
+    leg->vector = leg->atom.bits / element;
+    *l->p->field = l->val;
+    if (leg->part.values % leg->vector != 0)
         la_fail(cx, LA_E_copy_too_few_values,
                 "val %s has %lld values a thread, but %s moves %lld %s at a time: TiledCopy uses too few "
-                "values for "
-                "the selected atom",
-                gpu_layout_text(cx, c->part.val), (long long)c->part.values, c->atom.name,
-                (long long)c->vector, c->type->name);
-    gpu_access_consecutive(cx, c, &c->src, &c->load);
-    gpu_access_consecutive(cx, c, &c->dst, &c->store);
-    *p->field = "src";
-    gpu_access_aligned(cx, c, &c->src, &c->load);
-    *p->field = "dst";
-    gpu_access_aligned(cx, c, &c->dst, &c->store);
+                "values for the selected atom",
+                gpu_layout_text(cx, leg->part.val), (long long)leg->part.values, leg->atom.name,
+                (long long)leg->vector, c->type->name);
+    if (l->loads)
+        gpu_access_consecutive(cx, c->type, leg, &c->src, &c->load);
+    if (l->stores)
+        gpu_access_consecutive(cx, c->type, leg, &c->dst, &c->store);
+    *l->p->field = "src";
+    if (l->loads)
+        gpu_access_aligned(cx, c->type, leg, &c->src, &c->load);
+    *l->p->field = "dst";
+    if (l->stores)
+        gpu_access_aligned(cx, c->type, leg, &c->dst, &c->store);
+}
+
+/* AutoVectorizingCopy is the widest atom that is provably right; one element at a time always is. */
+static void set_leg(struct la_ctx *cx, struct legality *l)
+{
+    const unsigned element = l->p->plan->copy.type->bits;
+    if (l->leg->atom.bits) {
+        check_leg(cx, l);
+        return;
+    }
+    const struct la_error none = cx->error;
+    for (unsigned bits = LA_VECTOR_BITS; bits >= element; bits /= 2) {
+        l->leg->atom = (struct gpu_atom){la_format(cx, "UniversalCopy<uint%u_t>", bits), bits, GPU_UNIVERSAL};
+        if (la_try(cx, check_leg, l))
+            break;
+        cx->error = none;
+    }
+}
+
+static void set_legs(struct la_ctx *cx, struct planning *p)
+{
+    struct gpu_copy *c = &p->plan->copy;
+    const bool staged = p->spec.smem != NULL;
+    struct legality in = {p, &c->in, "atom", "val", true, !staged};
+    struct legality out = {p, &c->out, "dst_atom", "dst_val", false, true};
+    set_leg(cx, &in);
+    if (!staged) {
+        c->out = c->in;
+        return;
+    }
+    set_leg(cx, &out);
+    gpu_stage_make(cx, c, p->smem, p->field);
+    *p->field = "atom";
+    if (c->in.atom.op != GPU_UNIVERSAL && c->in.smem_vector != c->in.vector)
+        la_fail(cx, LA_E_not_contiguous, "%s puts %lld consecutive %s into shared memory, but in smem %s %s",
+                c->in.atom.name, (long long)c->in.vector, c->type->name, gpu_layout_text(cx, c->smem->layout),
+                c->in.smem_vector_why);
 }
 
 /* ---- the walk over the tiles ---- */
@@ -109,8 +162,8 @@ static void set_tiles(struct la_ctx *cx, struct planning *p)
     struct gpu_copy *c = &p->plan->copy;
     c->tiles = 1;
     for (uint32_t k = 0; k < c->src.rank; k++) {
-        c->rest[k] = (c->src.extent[k] + c->part.tile[k] - 1) / c->part.tile[k];
-        c->partial[k] = c->src.extent[k] % c->part.tile[k] != 0;
+        c->rest[k] = (c->src.extent[k] + c->in.part.tile[k] - 1) / c->in.part.tile[k];
+        c->partial[k] = c->src.extent[k] % c->in.part.tile[k] != 0;
         c->predicated = c->predicated || c->partial[k];
         c->tiles *= c->rest[k];
         /* Tiles that follow each other should lie next to each other in memory. */
@@ -120,9 +173,9 @@ static void set_tiles(struct la_ctx *cx, struct planning *p)
         c->order[at] = k;
     }
     *p->field = "thr";
-    if (c->tiles > GPU_MAX_TENSOR_BYTES / c->part.threads)
+    if (c->tiles > GPU_MAX_TENSOR_BYTES / c->in.part.threads)
         la_fail(cx, LA_E_limit, "%lld tiles of %lld threads are too many", (long long)c->tiles,
-                (long long)c->part.threads);
+                (long long)c->in.part.threads);
 }
 
 /* The modes of an access's tiles in the order that tiles are numbered. */
@@ -151,7 +204,7 @@ static void set_walk(struct la_ctx *cx, struct gpu_copy *c)
         struct gpu_map parts[GPU_MAX_RANK];
         for (uint32_t i = 0; i < c->src.rank; i++) {
             const uint32_t m = c->order[i];
-            mode[i] = (struct gpu_mode){c->rest[m], m == k ? c->part.tile[k] : 0};
+            mode[i] = (struct gpu_mode){c->rest[m], m == k ? c->in.part.tile[k] : 0};
             parts[i] = (struct gpu_map){1, &mode[i]};
         }
         c->tile_at[k] = gpu_map_join(cx, c->src.rank, parts);
@@ -180,7 +233,8 @@ static void set_offsets(struct la_ctx *cx, struct gpu_copy *c)
     c->negative = min[0] < 0 || min[1] < 0;
     const int64_t most = INT32_MAX / 2 -
                          GPU_MAX_HELD; /* a tile's number and a grid's stride add up below 2^31 */
-    c->wide = max[0] > most || max[1] > most || min[0] < -most || min[1] < -most || c->tiles > most;
+    c->wide = max[0] > most || max[1] > most || min[0] < -most || min[1] < -most ||
+              c->tiles > most / GPU_MAX_STAGES;
 }
 
 /* The largest divisor of n that is at most `most`: batches of equal length, unless they would be much
@@ -195,27 +249,93 @@ static int64_t batch_of(int64_t n, int64_t most)
     return most;
 }
 
+static int64_t accesses_of(const struct gpu_leg *leg)
+{
+    return leg->part.values / leg->vector;
+}
+
+/* Bytes that a thread holds between loads and stores with so many tiles in flight. */
+static int64_t held_by(const struct gpu_leg *leg, int64_t tiles)
+{
+    return tiles * accesses_of(leg) * (leg->atom.bits / 8);
+}
+
+static int64_t buffer_bytes(const struct gpu_copy *c)
+{
+    return c->smem ? c->smem->span * (c->type->bits / 8) : 0;
+}
+
+static int64_t flight_of(const struct gpu_leg *leg)
+{
+    const int64_t flight = FLIGHT_BYTES / (leg->atom.bits / 8);
+    return flight < 1 ? 1 : flight > FLIGHT_ACCESSES ? FLIGHT_ACCESSES : flight;
+}
+
+static int64_t choose_unroll(const struct gpu_copy *c)
+{
+    int64_t unroll = flight_of(&c->in) / accesses_of(&c->in);
+    while (unroll > 1 && (c->tiles / unroll < FEWEST_BLOCKS || held_by(&c->out, unroll) > GPU_MAX_HELD ||
+                          unroll * buffer_bytes(c) > GPU_MAX_SMEM))
+        unroll /= 2;
+    return unroll < 1 ? 1 : unroll;
+}
+
+/* As many tiles on their way as registers would hold, and room for two blocks in a multiprocessor. */
+static int64_t choose_stages(const struct gpu_copy *c)
+{
+    int64_t stages = 1 + (STAGED_BYTES + held_by(&c->in, 1) - 1) / held_by(&c->in, 1);
+    stages = stages > MOST_STAGES ? MOST_STAGES : stages;
+    while (stages > 1 && stages * buffer_bytes(c) > GPU_MAX_SMEM / 2)
+        stages--;
+    return stages;
+}
+
+static void check_held(struct la_ctx *cx, const struct gpu_copy *c, const struct gpu_leg *leg)
+{
+    if (c->unroll > 1 && held_by(leg, c->unroll) > GPU_MAX_HELD)
+        la_fail(cx, LA_E_limit,
+                "%lld tiles of %lld accesses of %u bytes are %lld bytes in a thread's registers; %d is "
+                "the most",
+                (long long)c->unroll, (long long)accesses_of(leg), leg->atom.bits / 8,
+                (long long)held_by(leg, c->unroll), GPU_MAX_HELD);
+}
+
+/* Tiles in flight: in registers, or with cp.async in the buffers that wait behind the one that is read. */
 static void set_unroll(struct la_ctx *cx, struct planning *p)
 {
     struct gpu_copy *c = &p->plan->copy;
-    const int64_t bytes = c->atom.bits / 8, accesses = c->part.values / c->vector;
-    int64_t flight = FLIGHT_BYTES / bytes;
-    flight = flight < 1 ? 1 : flight > FLIGHT_ACCESSES ? FLIGHT_ACCESSES : flight;
-    c->batch = batch_of(accesses, flight);
-    c->unroll = p->spec.unroll;
-    if (!c->unroll)
-        for (c->unroll = flight / accesses; c->unroll > 1 && c->tiles / c->unroll < FEWEST_BLOCKS;)
-            c->unroll /= 2;
-    c->unroll = c->unroll < 1 ? 1 : c->unroll;
-    if (c->unroll > 1)
-        c->batch = accesses;
+    const bool async = c->in.atom.op != GPU_UNIVERSAL;
     *p->field = "unroll";
-    if (c->unroll > 1 && c->unroll * accesses * bytes > GPU_MAX_HELD)
+    if (async && p->spec.unroll > 1)
+        la_fail(cx, LA_E_domain,
+                "unroll %lld: with cp.async it is 'stages' that says how many tiles are in flight",
+                (long long)p->spec.unroll);
+    c->unroll = async ? 1 : p->spec.unroll ? p->spec.unroll : choose_unroll(c);
+    c->stages = !async ? 0 : p->spec.stages ? p->spec.stages : choose_stages(c);
+    check_held(cx, c, &c->in);
+    check_held(cx, c, &c->out);
+    c->in.batch = c->unroll > 1 || async ? accesses_of(&c->in)
+                                         : batch_of(accesses_of(&c->in), flight_of(&c->in));
+    c->out.batch = c->unroll > 1 ? accesses_of(&c->out) : batch_of(accesses_of(&c->out), flight_of(&c->out));
+    const int64_t buffers = async ? c->stages : c->unroll;
+    p->plan->shared_bytes = buffers * buffer_bytes(c);
+    *p->field = async ? "stages" : "unroll";
+    if (p->plan->shared_bytes > GPU_MAX_SMEM)
         la_fail(cx, LA_E_limit,
-                "%lld tiles of %lld accesses of %lld bytes are %lld bytes in a thread's registers; %d is "
-                "the most",
-                (long long)c->unroll, (long long)accesses, (long long)bytes,
-                (long long)(c->unroll * accesses * bytes), GPU_MAX_HELD);
+                "%lld tiles of %lld bytes in shared memory are %lld bytes; a block has %d at most",
+                (long long)buffers, (long long)buffer_bytes(c), (long long)p->plan->shared_bytes,
+                GPU_MAX_SMEM);
+}
+
+/* With cp.async a block stays for several tiles, or its stages would never fill. */
+static int64_t choose_grid(const struct gpu_copy *c, int64_t steps)
+{
+    int64_t grid = steps;
+    if (c->stages > 1)
+        grid = steps / (c->stages * TILES_A_STAGE);
+    if (grid < FEWEST_BLOCKS)
+        grid = steps < FEWEST_BLOCKS ? steps : FEWEST_BLOCKS;
+    return grid < MOST_BLOCKS ? grid : MOST_BLOCKS;
 }
 
 static void set_grid(struct la_ctx *cx, struct planning *p)
@@ -226,12 +346,23 @@ static void set_grid(struct la_ctx *cx, struct planning *p)
     if (p->spec.grid > steps)
         la_fail(cx, LA_E_domain, "grid %lld: there are %lld tiles, %lld at a time, so work for %lld blocks",
                 (long long)p->spec.grid, (long long)c->tiles, (long long)c->unroll, (long long)steps);
-    p->plan->block = c->part.threads;
-    p->plan->grid = p->spec.grid ? p->spec.grid : steps < MOST_BLOCKS ? steps : MOST_BLOCKS;
-    /* Evict-first pays when nothing is used twice: every sector whole in one access, no broadcast. */
-    const bool once = c->src.distinct >= c->src.elements && gpu_access_coalesced(c, &c->load) &&
-                      gpu_access_coalesced(c, &c->store);
-    c->streaming = p->spec.cache == GPU_CACHE_STREAMING || (p->spec.cache == GPU_CACHE_AUTO && once);
+    p->plan->block = c->in.part.threads;
+    p->plan->grid = p->spec.grid ? p->spec.grid : choose_grid(c, steps);
+    /* Evict-first did not pay on an H200, not even where nothing is used twice: 0.967 of memcpy against 0.987. */
+    c->cache = p->spec.cache != GPU_CACHE_AUTO ? p->spec.cache : GPU_CACHE_DEFAULT;
+}
+
+static void set_partitions(struct la_ctx *cx, struct planning *p)
+{
+    static const char *const in[2] = {"thr", "val"}, *const out[2] = {"dst_thr", "dst_val"};
+    struct gpu_copy *c = &p->plan->copy;
+    c->in.atom = p->spec.atom;
+    c->out.atom = p->spec.dst_atom;
+    p->doing = "make_tiled_copy";
+    c->in.part = c->out.part = gpu_partition_make(cx, p->thr, p->val, in, p->field);
+    if (p->spec.smem)
+        c->out.part = gpu_partition_make(cx, p->dst_thr, p->dst_val, out, p->field);
+    p->doing = NULL;
 }
 
 static void plan_body(struct la_ctx *cx, void *arg)
@@ -242,14 +373,12 @@ static void plan_body(struct la_ctx *cx, void *arg)
                               .integers = p->spec.integers,
                               .where = p->spec.where,
                               .plant = p->spec.plant,
+                              .counters = p->spec.counters,
                               .seed = p->spec.seed};
     plan->copy.type = p->spec.type;
-    plan->copy.atom = p->spec.atom;
-    p->doing = "make_tiled_copy";
-    plan->copy.part = gpu_partition_make(cx, p->thr, p->val, p->field);
-    p->doing = NULL;
+    set_partitions(cx, p);
     set_tensors(cx, p);
-    set_atom(cx, p);
+    set_legs(cx, p);
     set_tiles(cx, p);
     set_walk(cx, &plan->copy);
     set_offsets(cx, &plan->copy);
@@ -269,7 +398,7 @@ static bool read_layout(struct la_ctx *cx, struct planning *p, const char *name,
     *p->field = name;
     if (!la_eval(cx, text, p->spec.integers, &program))
         return false;
-    if (program.value.kind != LA_K_LAYOUT)
+    if (program.value.kind != LA_K_LAYOUT && !(program.value.kind == LA_K_COMPOSED && text == p->spec.smem))
         return gpu_refuse(cx, LA_E_kind, "'%s' takes a layout, shape:stride; this is of kind %s", name,
                           la_kind_name(program.value.kind));
     *out = program.value.layout;
@@ -293,68 +422,13 @@ bool gpu_plan_make(struct la_ctx *cx, const cJSON *spec, struct gpu_plan **out, 
     *out = NULL;
     if (!gpu_spec_read(cx, spec, &p.spec, field) || !read_layout(cx, &p, "thr", p.spec.thr, &p.thr) ||
         !read_layout(cx, &p, "val", p.spec.val, &p.val) || !read_layout(cx, &p, "src", p.spec.src, &p.src) ||
-        !read_layout(cx, &p, "dst", p.spec.dst, &p.dst))
+        !read_layout(cx, &p, "dst", p.spec.dst, &p.dst) ||
+        (p.spec.smem && (!read_layout(cx, &p, "smem", p.spec.smem, &p.smem) ||
+                         !read_layout(cx, &p, "dst_thr", p.spec.dst_thr, &p.dst_thr) ||
+                         !read_layout(cx, &p, "dst_val", p.spec.dst_val, &p.dst_val))))
         return false;
     if (!la_try(cx, plan_body, &p))
         return explain(cx, p.doing);
     *out = p.plan;
     return true;
-}
-
-/* ---- plans as JSON ---- */
-
-cJSON *gpu_plan_spec(struct la_ctx *cx, const struct gpu_plan *plan)
-{
-    const struct gpu_copy *c = &plan->copy;
-    const bool is_static = plan->integers == LA_INTEGERS_STATIC;
-    const enum la_spelling spelling = is_static ? LA_SPELL_TEXT : LA_SPELL_CUTE;
-    cJSON *json = cJSON_CreateObject();
-    cJSON_AddStringToObject(json, "kind", "copy");
-    cJSON_AddStringToObject(json, "type", c->type->name);
-    cJSON_AddStringToObject(json, "atom", c->atom.name);
-    cJSON_AddStringToObject(json, "thr", la_print_layout(cx, c->part.thr, spelling));
-    cJSON_AddStringToObject(json, "val", la_print_layout(cx, c->part.val, spelling));
-    cJSON_AddStringToObject(json, "src", la_print_layout(cx, c->src.layout, spelling));
-    cJSON_AddStringToObject(json, "dst", la_print_layout(cx, c->dst.layout, spelling));
-    cJSON_AddNullToObject(json, "smem");
-    cJSON_AddStringToObject(json, "integers", is_static ? "static" : "cute");
-    cJSON_AddNumberToObject(json, "grid", (double)plan->grid);
-    cJSON_AddNumberToObject(json, "unroll", (double)c->unroll);
-    cJSON_AddStringToObject(json, "cache", c->streaming ? "streaming" : "default");
-    if (plan->where != GPU_ANYWHERE)
-        cJSON_AddStringToObject(json, "executor", gpu_where_name(plan->where));
-    if (plan->seed)
-        cJSON_AddNumberToObject(json, "seed", (double)plan->seed);
-    if (plan->plant != GPU_PLANT_NONE)
-        cJSON_AddStringToObject(json, "plant", gpu_plant_name(plan->plant));
-    return json;
-}
-
-cJSON *gpu_plan_facts(struct la_ctx *cx, const struct gpu_plan *plan)
-{
-    const struct gpu_copy *c = &plan->copy;
-    cJSON *json = cJSON_CreateObject();
-    cJSON_AddStringToObject(json, "tiler", la_print_tuple(cx, c->part.tiler, LA_SPELL_TEXT));
-    cJSON_AddStringToObject(json, "tv", gpu_layout_text(cx, c->part.tv));
-    cJSON_AddNumberToObject(json, "threads", (double)c->part.threads);
-    cJSON_AddNumberToObject(json, "values", (double)c->part.values);
-    cJSON_AddNumberToObject(json, "values_per_access", (double)c->vector);
-    cJSON_AddNumberToObject(json, "accesses_in_flight", (double)(c->batch * c->unroll));
-    cJSON_AddNumberToObject(json, "elements", (double)c->src.elements);
-    cJSON_AddNumberToObject(json, "tiles", (double)c->tiles);
-    cJSON *order = cJSON_AddArrayToObject(json, "tile_order"),
-          *partial = cJSON_AddArrayToObject(json, "partial_modes");
-    for (uint32_t k = 0; k < c->src.rank; k++) {
-        cJSON_AddItemToArray(order, cJSON_CreateNumber(c->order[k]));
-        if (c->partial[k])
-            cJSON_AddItemToArray(partial, cJSON_CreateNumber(k));
-    }
-    cJSON_AddBoolToObject(json, "predicated", c->predicated);
-    if (c->predicated)
-        cJSON_AddStringToObject(json, "edge", "value by value where an access straddles it");
-    cJSON_AddNumberToObject(json, "offset_bits", c->wide ? 64 : 32);
-    cJSON_AddNumberToObject(json, "block", (double)plan->block);
-    cJSON_AddNumberToObject(json, "bytes_read", (double)plan->bytes_read);
-    cJSON_AddNumberToObject(json, "bytes_written", (double)plan->bytes_written);
-    return json;
 }

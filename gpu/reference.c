@@ -1,17 +1,25 @@
 /* reference.c: the CPU twin of a copy kernel. It makes the same moves from the same plan, thread by thread,
- * access by access, value by value, so a partition that is wrong is wrong in the same way on both.
+ * access by access, value by value, so a partition that is wrong is wrong in the same way on both. Through shared memory
+ * all threads of a tile write before any of them reads, as the barrier has it.
  *
  * Moves of a tile come as a list of (from, to): running them is a loop of element copies, and a kernel's work
  * is compared by looking at what lies at `to`. */
 #include "internal.h"
 
-/* A plan's functions as tables: of the thread, and of the value. Coordinates only of modes that need a
- * predicate. */
-struct gpu_twin {
-    const struct gpu_copy *copy;
-    int64_t *from_thread, *from_value, *to_thread, *to_value;
+/* A leg's functions as tables: of the thread, and of the value. Coordinates only of modes that need a predicate. */
+struct leg_tables {
+    const struct gpu_leg *leg;
+    int64_t *thread, *value; /* offsets in global memory */
     int64_t *at_thread[GPU_MAX_RANK], *at_value[GPU_MAX_RANK];
 };
+
+struct gpu_twin {
+    const struct gpu_copy *copy;
+    struct leg_tables in, out;
+    int64_t *smem; /* what lies in shared memory: an element's offset in src */
+};
+
+enum { NOTHING = -1 }; /* below the least offset of src: what lies in shared memory before it is written */
 
 static int64_t *table(struct la_ctx *cx, struct gpu_map map, int64_t n)
 {
@@ -21,51 +29,100 @@ static int64_t *table(struct la_ctx *cx, struct gpu_map map, int64_t n)
     return values;
 }
 
+static struct leg_tables leg_tables_of(struct la_ctx *cx, const struct gpu_copy *c, const struct gpu_leg *leg,
+                                       const struct gpu_access *access)
+{
+    const struct gpu_partition *p = &leg->part;
+    struct leg_tables t = {.leg = leg,
+                           .thread = table(cx, access->thread, p->threads),
+                           .value = table(cx, access->value, p->values)};
+    for (uint32_t k = 0; k < c->src.rank; k++)
+        if (c->partial[k]) {
+            t.at_thread[k] = table(cx, p->thread_at[k], p->threads);
+            t.at_value[k] = table(cx, p->value_at[k], p->values);
+        }
+    return t;
+}
+
 struct gpu_twin *gpu_twin_make(struct la_ctx *cx, const struct gpu_plan *plan)
 {
     const struct gpu_copy *c = &plan->copy;
-    const struct gpu_partition *p = &c->part;
     struct gpu_twin *twin = la_alloc(cx, sizeof *twin);
     *twin = (struct gpu_twin){.copy = c,
-                              .from_thread = table(cx, c->load.thread, p->threads),
-                              .from_value = table(cx, c->load.value, p->values),
-                              .to_thread = table(cx, c->store.thread, p->threads),
-                              .to_value = table(cx, c->store.value, p->values)};
-    for (uint32_t k = 0; k < c->src.rank; k++)
-        if (c->partial[k]) {
-            twin->at_thread[k] = table(cx, p->thread_at[k], p->threads);
-            twin->at_value[k] = table(cx, p->value_at[k], p->values);
-        }
+                              .in = leg_tables_of(cx, c, &c->in, &c->load),
+                              .out = leg_tables_of(cx, c, &c->out, &c->store)};
+    if (c->smem)
+        twin->smem = la_alloc(cx, (size_t)c->smem->span * sizeof *twin->smem);
     return twin;
 }
 
-/* Whether value v of thread t lies in the shape; tile_at is the tile's first coordinate. */
-static bool within(const struct gpu_twin *twin, int64_t t, int64_t v, const int64_t *tile_at)
+/* Where the twin is: a tile, and its first coordinate in each mode. */
+struct place {
+    const struct gpu_twin *twin;
+    int64_t from, to, at[GPU_MAX_RANK];
+};
+
+/* Whether value v of thread t lies in the shape. */
+static bool within(const struct place *p, const struct leg_tables *l, int64_t t, int64_t v)
 {
-    for (uint32_t k = 0; k < twin->copy->src.rank; k++)
-        if (twin->copy->partial[k] &&
-            tile_at[k] + twin->at_thread[k][t] + twin->at_value[k][v] >= twin->copy->src.extent[k])
+    const struct gpu_copy *c = p->twin->copy;
+    for (uint32_t k = 0; c->predicated && k < c->src.rank; k++)
+        if (c->partial[k] && p->at[k] + l->at_thread[k][t] + l->at_value[k][v] >= c->src.extent[k])
             return false;
     return true;
+}
+
+/* Straight: an access moves consecutive elements from where its first value lies. */
+static int64_t move_straight(const struct place *p, struct gpu_move *out)
+{
+    const struct leg_tables *in = &p->twin->in, *to = &p->twin->out;
+    int64_t n = 0;
+    for (int64_t t = 0; t < in->leg->part.threads; t++)
+        for (int64_t v = 0; v < in->leg->part.values; v += in->leg->vector)
+            for (int64_t e = 0; e < in->leg->vector; e++)
+                if (within(p, in, t, v + e))
+                    out[n++] = (struct gpu_move){p->from + in->thread[t] + in->value[v] + e,
+                                                 p->to + to->thread[t] + to->value[v] + e};
+    return n;
+}
+
+/* The offset in shared memory of element e of the access that begins at v: it is consecutive as far as its width. */
+static int64_t smem_place(const struct gpu_copy *c, const struct gpu_leg *leg, int64_t t, int64_t v)
+{
+    const int64_t e = v % leg->smem_vector;
+    return gpu_smem_place(c->smem, gpu_map_at(leg->smem.thread, t) + gpu_map_at(leg->smem.value, v - e)) + e;
+}
+
+/* All threads write shared memory; they wait for each other; all read it. */
+static int64_t move_staged(const struct place *p, struct gpu_move *out)
+{
+    const struct gpu_copy *c = p->twin->copy;
+    const struct leg_tables *in = &p->twin->in, *to = &p->twin->out;
+    int64_t n = 0;
+    for (int64_t i = 0; i < c->smem->span; i++)
+        p->twin->smem[i] = c->src.min + NOTHING;
+    for (int64_t t = 0; t < in->leg->part.threads; t++)
+        for (int64_t v = 0; v < in->leg->part.values; v++)
+            if (within(p, in, t, v))
+                p->twin->smem[smem_place(c, in->leg, t, v)] = p->from + in->thread[t] +
+                                                              in->value[v - v % in->leg->vector] +
+                                                              v % in->leg->vector;
+    for (int64_t t = 0; t < to->leg->part.threads; t++)
+        for (int64_t v = 0; v < to->leg->part.values; v++)
+            if (within(p, to, t, v))
+                out[n++] = (struct gpu_move){p->twin->smem[smem_place(c, to->leg, t, v)],
+                                             p->to + to->thread[t] + to->value[v - v % to->leg->vector] +
+                                                 v % to->leg->vector};
+    return n;
 }
 
 int64_t gpu_twin_tile(const struct gpu_twin *twin, int64_t tile, struct gpu_move *out)
 {
     const struct gpu_copy *c = twin->copy;
-    const int64_t from_tile = gpu_map_at(c->load.tile, tile), to_tile = gpu_map_at(c->store.tile, tile);
-    int64_t tile_at[GPU_MAX_RANK], n = 0;
+    struct place p = {twin, gpu_map_at(c->load.tile, tile), gpu_map_at(c->store.tile, tile), {0}};
     for (uint32_t k = 0; k < c->src.rank; k++)
-        tile_at[k] = gpu_map_at(c->tile_at[k], tile);
-    for (int64_t t = 0; t < c->part.threads; t++)
-        for (int64_t access = 0; access < c->part.values; access += c->vector) {
-            /* An access moves consecutive elements from where its first value lies. */
-            const int64_t from = from_tile + twin->from_thread[t] + twin->from_value[access];
-            const int64_t to = to_tile + twin->to_thread[t] + twin->to_value[access];
-            for (int64_t e = 0; e < c->vector; e++)
-                if (!c->predicated || within(twin, t, access + e, tile_at))
-                    out[n++] = (struct gpu_move){from + e, to + e};
-        }
-    return n;
+        p.at[k] = gpu_map_at(c->tile_at[k], tile);
+    return c->smem ? move_staged(&p, out) : move_straight(&p, out);
 }
 
 struct gpu_walk gpu_walk_start(struct gpu_map map)

@@ -30,11 +30,20 @@ static const char *const kinds[] = {"copy", NULL};
 static const char *const plants[] = {"none",     "illegal_address", "trap", "hang",
                                      "segfault", "wrong_value",     NULL};
 static const char *const wheres[] = {"any", "cpu", "gpu", NULL};
-static const char *const caches[] = {"auto", "default", "streaming", NULL};
+static const char *const caches[] = {"auto", "default", "streaming", "no_allocate", NULL};
 static const char *const integer_modes[] = {"auto", "cute", "static", NULL};
-static const char *const atoms[] = {"UniversalCopy<uint8_t>",   "UniversalCopy<uint16_t>",
-                                    "UniversalCopy<uint32_t>",  "UniversalCopy<uint64_t>",
-                                    "UniversalCopy<uint128_t>", NULL};
+static const char auto_atom[] = "AutoVectorizingCopy";
+static const char *const atoms[] = {auto_atom,
+                                    "UniversalCopy<uint8_t>",
+                                    "UniversalCopy<uint16_t>",
+                                    "UniversalCopy<uint32_t>",
+                                    "UniversalCopy<uint64_t>",
+                                    "UniversalCopy<uint128_t>",
+                                    "SM80_CP_ASYNC_CACHEALWAYS<uint32_t>",
+                                    "SM80_CP_ASYNC_CACHEALWAYS<uint64_t>",
+                                    "SM80_CP_ASYNC_CACHEALWAYS<uint128_t>",
+                                    "SM80_CP_ASYNC_CACHEGLOBAL<uint128_t>",
+                                    NULL};
 _Static_assert(LA_INTEGERS_AUTO == 0 && LA_INTEGERS_CUTE == 1 && LA_INTEGERS_STATIC == 2, "integer_modes");
 
 enum {
@@ -46,6 +55,11 @@ enum {
 const char *gpu_plant_name(enum gpu_plant plant)
 {
     return plants[plant];
+}
+
+const char *gpu_cache_name(enum gpu_cache cache)
+{
+    return caches[cache];
 }
 
 const char *gpu_where_name(enum gpu_where where)
@@ -198,60 +212,83 @@ static bool read_type(const struct reading *r, void *member)
     return type || unknown_type(r, name);
 }
 
-/* UniversalCopy<T>: moves as many bits as T has. */
+/* Copy operations and how they are spelled: the name of one, and the widths that it has. */
+static const struct {
+    const char *prefix;
+    enum gpu_op op;
+    unsigned least, most; /* bits */
+} operations[] = {{"UniversalCopy<", GPU_UNIVERSAL, 8, 128},
+                  {"SM80_CP_ASYNC_CACHEALWAYS<", GPU_CP_ASYNC_ALWAYS, 32, 128},
+                  {"SM80_CP_ASYNC_CACHEGLOBAL<", GPU_CP_ASYNC_GLOBAL, 128, 128}};
+enum { OPERATIONS = sizeof operations / sizeof operations[0] };
+
+/* UniversalCopy<T>: moves as many bits as T has. AutoVectorizingCopy: plan.c finds out how many. */
 static bool read_atom(const struct reading *r, void *member)
 {
-    static const char prefix[] = "UniversalCopy<";
     const char *text = NULL;
+    size_t i = 0;
     if (!read_text(r, &text))
         return false;
-    const size_t len = strlen(text), head = sizeof prefix - 1;
-    if (len <= head + 1 || strncmp(text, prefix, head) != 0 || text[len - 1] != '>')
-        return gpu_refuse(
-            r->cx, LA_E_unknown_name,
-            "unknown copy atom '%.60s'%s; known: UniversalCopy<T> with T one of uint8_t uint16_t "
-            "uint32_t uint64_t uint128_t or an element type",
-            text, did_you_mean(r->cx, text, atoms, count_words(atoms)));
+    if (!strcmp(text, auto_atom)) {
+        *(struct gpu_atom *)member = (struct gpu_atom){.name = auto_atom};
+        return true;
+    }
+    while (i < OPERATIONS && strncmp(text, operations[i].prefix, strlen(operations[i].prefix)) != 0)
+        i++;
+    const size_t len = strlen(text), head = i < OPERATIONS ? strlen(operations[i].prefix) : 0;
+    if (i == OPERATIONS || len <= head + 1 || text[len - 1] != '>')
+        return gpu_refuse(r->cx, LA_E_unknown_name,
+                          "unknown copy atom '%.60s'%s; known: AutoVectorizingCopy, UniversalCopy<T>, "
+                          "SM80_CP_ASYNC_CACHEALWAYS<T> and SM80_CP_ASYNC_CACHEGLOBAL<T>, with T one of "
+                          "uint8_t uint16_t uint32_t "
+                          "uint64_t uint128_t or an element type",
+                          text, did_you_mean(r->cx, text, atoms, count_words(atoms)));
     const char *inner = la_format(r->cx, "%.*s", (int)(len - head - 1), text + head);
     const struct gpu_type *type = type_find(inner);
     if (!type)
         return unknown_type(r, inner);
-    *(struct gpu_atom *)member = (struct gpu_atom){text, type->bits};
+    if (type->bits < operations[i].least || type->bits > operations[i].most)
+        return gpu_refuse(r->cx, LA_E_domain, "%.60s moves %u bits; it can move %u to %u", text, type->bits,
+                          operations[i].least, operations[i].most);
+    *(struct gpu_atom *)member = (struct gpu_atom){text, type->bits, operations[i].op};
     return true;
 }
 
-static bool read_smem(const struct reading *r, void *member)
+/* A text, or null for none. */
+static bool read_text_or_null(const struct reading *r, void *member)
 {
-    (void)member;
-    return cJSON_IsNull(r->item) ||
-           gpu_refuse(r->cx, LA_E_domain, "'smem' must be null: copies go from global to global memory");
+    return cJSON_IsNull(r->item) || read_text(r, member);
 }
 
-/* The daemon's own field: whether an earlier answer will do. */
-static bool read_fresh(const struct reading *r, void *member)
+static bool read_truth(const struct reading *r, void *member)
 {
-    (void)member;
-    return cJSON_IsBool(r->item) || gpu_refuse(r->cx, LA_E_kind, "'fresh' takes true or false");
+    *(bool *)member = cJSON_IsTrue(r->item);
+    return cJSON_IsBool(r->item) || gpu_refuse(r->cx, LA_E_kind, "'%s' takes true or false", r->field->name);
 }
 
 #define AT(member) offsetof(struct gpu_spec, member)
 static const struct field fields[] = {
     {.name = "kind", .read = read_word, .member = AT(kind), .words = kinds, .required = true},
     {.name = "type", .read = read_type, .member = AT(type), .required = true},
-    {.name = "atom", .read = read_atom, .member = AT(atom), .required = true},
+    {.name = "atom", .read = read_atom, .member = AT(atom)},
     {.name = "thr", .read = read_text, .member = AT(thr), .required = true},
     {.name = "val", .read = read_text, .member = AT(val), .required = true},
     {.name = "src", .read = read_text, .member = AT(src), .required = true},
     {.name = "dst", .read = read_text, .member = AT(dst), .required = true},
-    {.name = "smem", .read = read_smem},
+    {.name = "smem", .read = read_text_or_null, .member = AT(smem)},
+    {.name = "dst_atom", .read = read_atom, .member = AT(dst_atom)},
+    {.name = "dst_thr", .read = read_text, .member = AT(dst_thr)},
+    {.name = "dst_val", .read = read_text, .member = AT(dst_val)},
     {.name = "executor", .read = read_word, .member = AT(where), .words = wheres},
     {.name = "integers", .read = read_word, .member = AT(integers), .words = integer_modes},
     {.name = "grid", .read = read_integer, .member = AT(grid), .max = GPU_MAX_GRID},
     {.name = "unroll", .read = read_integer, .member = AT(unroll), .max = MAX_UNROLL},
+    {.name = "stages", .read = read_integer, .member = AT(stages), .max = GPU_MAX_STAGES},
     {.name = "cache", .read = read_word, .member = AT(cache), .words = caches},
     {.name = "seed", .read = read_integer, .member = AT(seed), .max = 999999999999999},
     {.name = "plant", .read = read_word, .member = AT(plant), .words = plants},
-    {.name = "fresh", .read = read_fresh},
+    {.name = "counters", .read = read_truth, .member = AT(counters)},
+    {.name = "fresh", .read = read_truth, .member = AT(fresh)},
 };
 enum { FIELDS = sizeof fields / sizeof fields[0] };
 _Static_assert(FIELDS <= 32, "check_names keeps one bit a field");
@@ -306,12 +343,42 @@ static void read_fields(struct la_ctx *cx, void *arg)
     }
 }
 
+/* What fields ask of each other. The way to dst has a partition of its own only from shared memory, and then it is that of the way from src unless
+ * told. */
+static bool check_together(struct la_ctx *cx, const cJSON *json, struct gpu_spec *s, const char **field)
+{
+    static const char *const seconds[] = {"dst_atom", "dst_thr", "dst_val"};
+    for (size_t i = 0; !s->smem && i < sizeof seconds / sizeof seconds[0]; i++)
+        if (cJSON_GetObjectItemCaseSensitive(json, *field = seconds[i]))
+            return gpu_refuse(cx, LA_E_arity,
+                              "'%s' needs 'smem': without shared memory a thread stores what it loaded",
+                              *field);
+    const bool async = s->atom.op != GPU_UNIVERSAL;
+    *field = "atom";
+    if (async && !s->smem)
+        return gpu_refuse(cx, LA_E_arity, "%s needs 'smem': it copies into shared memory", s->atom.name);
+    *field = "dst_atom";
+    if (s->dst_atom.op != GPU_UNIVERSAL)
+        return gpu_refuse(cx, LA_E_kind, "%s copies into shared memory, not out of it", s->dst_atom.name);
+    *field = "stages";
+    if (s->stages && !async)
+        return gpu_refuse(cx, LA_E_arity,
+                          "'stages' needs cp.async: %s holds its tiles in registers, see 'unroll'",
+                          s->atom.name);
+    if (!cJSON_GetObjectItemCaseSensitive(json, "dst_atom") && !s->dst_thr && !s->dst_val && !async)
+        s->dst_atom = s->atom;
+    s->dst_thr = s->dst_thr ? s->dst_thr : s->thr;
+    s->dst_val = s->dst_val ? s->dst_val : s->val;
+    return true;
+}
+
 bool gpu_spec_read(struct la_ctx *cx, const cJSON *json, struct gpu_spec *out, const char **field)
 {
     *field = NULL;
     if (!cJSON_IsObject(json))
         return gpu_refuse(cx, LA_E_kind, "a spec is a JSON object");
-    *out = (struct gpu_spec){.integers = LA_INTEGERS_STATIC};
+    *out = (struct gpu_spec){
+        .integers = LA_INTEGERS_STATIC, .atom = {.name = auto_atom}, .dst_atom = {.name = auto_atom}};
     struct body b = {json, out, field, false};
-    return la_try(cx, read_fields, &b) && b.ok;
+    return la_try(cx, read_fields, &b) && b.ok && check_together(cx, json, out, field);
 }

@@ -39,19 +39,19 @@ static const char *hex(struct la_ctx *cx, const unsigned char *bytes, unsigned c
 static void add_owner(cJSON *json, const struct gpu_copy *c, const int64_t *coordinate)
 {
     int64_t index = 0, weight = 1, tile = 0, tiles = 1;
-    for (uint32_t k = 0; k < c->part.rank; k++) {
-        index += coordinate[k] % c->part.tile[k] * weight;
-        weight *= c->part.tile[k];
+    for (uint32_t k = 0; k < c->out.part.rank; k++) {
+        index += coordinate[k] % c->out.part.tile[k] * weight;
+        weight *= c->out.part.tile[k];
     }
     for (uint32_t i = 0; i < c->src.rank; i++) {
         const uint32_t k = c->order[i];
-        tile += coordinate[k] / c->part.tile[k] * tiles;
+        tile += coordinate[k] / c->out.part.tile[k] * tiles;
         tiles *= c->rest[k];
     }
-    const int64_t owner = gpu_map_at(c->part.owner, index);
+    const int64_t owner = gpu_map_at(c->out.part.owner, index);
     cJSON_AddNumberToObject(json, "tile", (double)tile);
-    cJSON_AddNumberToObject(json, "thread", (double)(owner % c->part.threads));
-    cJSON_AddNumberToObject(json, "value", (double)(owner / c->part.threads));
+    cJSON_AddNumberToObject(json, "thread", (double)(owner % c->out.part.threads));
+    cJSON_AddNumberToObject(json, "value", (double)(owner / c->out.part.threads));
 }
 
 void gpu_mismatch_add(struct la_ctx *cx, cJSON *result, const struct gpu_plan *plan,

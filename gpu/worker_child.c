@@ -25,8 +25,10 @@ enum {
     MAX_LINE = 64 << 20, /* bytes of an event: a result with its samples and sources is far smaller */
     READ_BYTES = 64 * 1024,
     SEND_MS = 5000, /* to take a job: an idle executor reads at once */
-    TERM_MS = 1000, /* from SIGTERM to SIGKILL */
-    KILL_MS = 5000  /* from SIGKILL to its end: the driver takes 0.06 s to stop an endless kernel */
+    EXIT_MS =
+        1000, /* from the end of its output to its own: the driver lets go of a context that has failed */
+    TERM_MS = 100, /* from SIGTERM to SIGKILL: an executor has nothing to save */
+    KILL_MS = 5000 /* from SIGKILL to its end: the driver takes 0.06 s to stop an endless kernel */
 };
 
 int64_t gpu_clock_ms(void)
@@ -266,7 +268,7 @@ static enum gpu_heard hear_end(struct gpu_child *c)
             break;
         hear_words(c);
     }
-    if (!reaped(c, TERM_MS))
+    if (!reaped(c, EXIT_MS))
         gpu_child_end(c);
     return GPU_HEARD_END;
 }

@@ -3,8 +3,9 @@
 # with its GPU worker, send it jobs, print one table. The last line is "N passed, N failed".
 #
 #   tests/gpu.sh            what must hold
-#   tests/gpu.sh --tune     also the 2 GiB copy under other choices of unroll, cache and grid
-#   tests/gpu.sh --memcheck also compute-sanitizer's memcheck over the random partitions
+#   tests/gpu.sh --tune     also the 2 GiB copy and the transposes under other choices of unroll, cache and grid
+#   tests/gpu.sh --memcheck also compute-sanitizer: memcheck over partitions of all kinds, racecheck over those through
+#                           shared memory
 #
 # The machine needs gcc, make and python3; CUDA's toolkit and driver. What else the build needs is taken from the .deb files
 # in $DEBS (default .debs, see tests/debs.sh), unpacked into build/debs, where the machine lacks it. Full answers go to
@@ -28,7 +29,7 @@ mkdir -p "$OUT"
 export LAYOUTD_CACHE=$PWD/$build/cache # cold at first: the build folder's own
 
 have_libraries() {
-    command -v pkg-config >/dev/null 2>&1 && pkg-config --exists libmicrohttpd libcjson sqlite3 libcurl zlib &&
+    command -v pkg-config >/dev/null 2>&1 && pkg-config --exists libmicrohttpd libcjson sqlite3 libcurl libsodium zlib &&
         echo '#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -70,13 +71,18 @@ tail -n 1 "$OUT/executor.log"
 
 "$build/tests/test_gpu_executor" --specs >"$OUT/specs.jsonl"
 sanitized=0
+# sanitize TOOL: run the specs of standard input under a tool of compute-sanitizer
+sanitize() {
+    echo "== compute-sanitizer $1"
+    sed 's/.*/{"job":"1","spec":&,"budget":{"run_ms":1}}/' |
+        timeout 300 compute-sanitizer --tool "$1" --error-exitcode 9 "$build/layoutd-worker" executor gpu:0 \
+            >"$OUT/$1.jsonl" 2>"$OUT/$1.log" || sanitized=$((sanitized + 1))
+    grep -a -h -E 'ERROR SUMMARY|RACECHECK SUMMARY' "$OUT/$1.jsonl" "$OUT/$1.log" | head -n 2 || true
+    echo "$(grep -ac '"verified":true' "$OUT/$1.jsonl") verified under it"
+}
 if [ -n "$memcheck" ]; then
-    echo "== compute-sanitizer memcheck"
-    sed 's/.*/{"job":"1","spec":&,"budget":{"run_ms":1}}/' "$OUT/specs.jsonl" | head -n 40 |
-        timeout 300 compute-sanitizer --tool memcheck --error-exitcode 9 "$build/layoutd-worker" executor gpu:0 \
-            >"$OUT/memcheck.jsonl" 2>"$OUT/memcheck.log" || sanitized=1
-    grep -a 'ERROR SUMMARY' "$OUT/memcheck.jsonl" "$OUT/memcheck.log" | head -n 2 || true
-    echo "$(grep -ac '"verified":true' "$OUT/memcheck.jsonl") verified under it"
+    sanitize memcheck <<<"$(awk 'NR % 3 == 0' "$OUT/specs.jsonl")"
+    sanitize racecheck <<<"$(grep '"smem":"' "$OUT/specs.jsonl" | head -n 30)"
 fi
 
 echo "== the daemon"
@@ -96,5 +102,5 @@ status=0
 timeout 500 python3 tests/gpu_jobs.py "$url" "$OUT/specs.jsonl" "$OUT/answers.jsonl" $tune | tee "$OUT/table.txt" || status=1
 last=$(tail -n 1 "$OUT/table.txt")
 [[ $last =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed$ ]] || { tail -n 20 "$OUT/daemon.log"; echo "0 passed, 1 failed"; exit 1; }
-echo "$((BASH_REMATCH[1] + 2 - executor - sanitized)) passed, $((BASH_REMATCH[2] + executor + sanitized)) failed"
+echo "$((BASH_REMATCH[1] + 3 - executor - sanitized)) passed, $((BASH_REMATCH[2] + executor + sanitized)) failed"
 [ $((status + executor + sanitized)) = 0 ]

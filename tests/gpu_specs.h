@@ -12,6 +12,17 @@
     "{\"kind\":\"copy\",\"type\":\"" type "\",\"atom\":\"UniversalCopy<" atom ">\",\"thr\":\"" thr \
     "\",\"val\":\"" val "\",\"src\":\"" src "\",\"dst\":\"" dst "\"" more "}"
 
+/* Through shared memory: a second partition of the same tile, which dst is written by. */
+#define STAGED(type, atom, thr, val, src, dst, smem, dst_atom, dst_thr, dst_val, more) \
+    SPEC(type, atom, thr, val, src, dst, \
+         ",\"smem\":\"" smem "\",\"dst_atom\":\"UniversalCopy<" dst_atom ">\",\"dst_thr\":\"" dst_thr \
+         "\",\"dst_val\":\"" dst_val "\"" more)
+
+/* Through shared memory by cp.async, and from there as wide as it goes. */
+#define ASYNC(type, op, thr, val, src, dst, smem, more) \
+    "{\"kind\":\"copy\",\"type\":\"" type "\",\"atom\":\"SM80_CP_ASYNC_CACHE" op "\",\"thr\":\"" thr \
+    "\",\"val\":\"" val "\",\"src\":\"" src "\",\"dst\":\"" dst "\",\"smem\":\"" smem "\"" more "}"
+
 /* Every one must be verified. */
 static const char *const good_specs[] = {
     /* both sides contiguous along the accesses: rows, columns, other orders of threads and values */
@@ -68,6 +79,51 @@ static const char *const good_specs[] = {
     SPEC("half_t", "uint128_t", "(8,4):(4,1)", "(8,32):(32,1)", "(128,256):(256,1)", "(128,256):(256,1)", ""),
     SPEC("float", "float", "(8,4):(4,1)", "(37,1):(1,0)", "(592,8):(8,1)", "(592,8):(1,592)", ""),
     SPEC("float", "float", "(8,4):(4,1)", "(37,1):(1,0)", "(600,9):(9,1)", "(600,9):(1,600)", ""),
+    /* through shared memory: a transpose with padding, with a swizzle, without either */
+    STAGED("float", "uint32_t", "(8,32):(32,1)", "(4,1):(1,0)", "(256,128):(128,1)", "(256,128):(1,256)",
+           "(32,32):(33,1)", "uint32_t", "(32,8):(1,32)", "(1,4):(0,1)", ""),
+    STAGED("float", "uint128_t", "(32,8):(8,1)", "(1,4):(0,1)", "(256,128):(128,1)", "(256,128):(1,256)",
+           "Swizzle<3,2,5> o 0 o (32,32):(32,1)", "uint128_t", "(8,32):(1,8)", "(4,1):(1,0)", ""),
+    STAGED("float", "uint32_t", "(8,32):(32,1)", "(4,1):(1,0)", "(256,128):(128,1)", "(256,128):(1,256)",
+           "(32,32):(32,1)", "uint32_t", "(32,8):(1,32)", "(1,4):(0,1)", ",\"grid\":3,\"unroll\":2"),
+    STAGED("half_t", "uint128_t", "(32,8):(8,1)", "(1,8):(0,1)", "(128,256):(256,1)", "(128,256):(1,128)",
+           "composition(Swizzle<3,3,3>{},(32,64):(64,1))", "uint64_t", "(8,32):(1,8)", "(4,2):(1,4)", ""),
+    /* ... at the edges of odd shapes, one thread partition for both ways, many values, other ranks */
+    STAGED("float", "uint32_t", "(8,32):(32,1)", "(4,1):(1,0)", "(101,103):(103,1)", "(101,103):(1,101)",
+           "(32,32):(33,1)", "uint32_t", "(32,8):(1,32)", "(1,4):(0,1)", ""),
+    STAGED("float", "uint128_t", "(32,8):(8,1)", "(1,4):(0,1)", "(101,103):(104,1)", "(101,103):(1,104)",
+           "Swizzle<3,2,5> o 0 o (32,32):(32,1)", "uint128_t", "(8,32):(1,8)", "(4,1):(1,0)",
+           ",\"grid\":2,\"unroll\":3"),
+    SPEC("half_t", "uint128_t", "(32,8):(8,1)", "(1,8):(0,1)", "(96,130):(136,1)", "(96,130):(144,1)",
+         ",\"smem\":\"(32,64):(72,1)\""),
+    STAGED("uint8_t", "uint8_t", "(4,8):(8,1)", "(8,20):(20,1)", "(64,320):(320,1)", "(64,320):(1,64)",
+           "(32,160):(161,1)", "uint64_t", "(4,8):(1,4)", "(8,20):(1,8)", ""),
+    STAGED("double", "uint64_t", "(4,4,2):(8,2,1)", "(1,2,2):(0,2,1)", "(9,17,8):(136,8,1)",
+           "(9,17,8):(200,8,1)", "(4,8,4):(32,1,8)", "uint128_t", "(4,8,1):(8,1,0)", "(1,1,4):(0,0,1)", ""),
+    STAGED("float", "uint32_t", "32:1", "4:1", "1000:1", "1000:3", "((4,32)):((1,5))", "uint32_t", "32:1",
+           "4:1", ""),
+    /* cp.async: deep, shallow, of 4 and 8 bytes, at edges, accesses that straddle them */
+    ASYNC("half_t", "GLOBAL<uint128_t>", "(32,8):(8,1)", "(1,8):(0,1)", "(256,512):(512,1)",
+          "(256,512):(512,1)", "composition(Swizzle<3,3,3>{},(32,64):(64,1))", ""),
+    ASYNC("half_t", "ALWAYS<uint128_t>", "(32,8):(8,1)", "(1,8):(0,1)", "(256,512):(512,1)",
+          "(256,512):(1,256)", "composition(Swizzle<3,3,3>{},(32,64):(64,1))", ",\"stages\":3,\"grid\":5"),
+    ASYNC("float", "ALWAYS<float>", "(8,32):(32,1)", "(4,1):(1,0)", "(101,203):(203,1)", "(101,203):(1,101)",
+          "(32,32):(33,1)", ",\"stages\":4,\"grid\":3"),
+    ASYNC("float", "ALWAYS<uint64_t>", "(8,16):(16,1)", "(4,2):(2,1)", "(101,203):(204,1)",
+          "(101,203):(1,101)", "(32,32):(34,1)", ",\"stages\":1,\"grid\":3"),
+    ASYNC("uint8_t", "GLOBAL<uint128_t>", "(16,4):(4,1)", "(1,16):(0,1)", "(50,300):(304,1)",
+          "(50,300):(304,1)", "(16,64):(80,1)", ",\"stages\":2,\"grid\":2"),
+    ASYNC("float", "GLOBAL<uint128_t>", "(8,4):(4,1)", "(1,8):(0,1)", "(64,64):(64,1)", "(64,64):(64,1)",
+          "(8,32):(32,1)", ",\"stages\":16,\"cache\":\"default\""),
+    /* the widest that is right */
+    "{\"kind\":\"copy\",\"type\":\"half_t\",\"atom\":\"AutoVectorizingCopy\",\"thr\":\"(16,8):(8,1)\","
+    "\"val\":"
+    "\"(1,8):(0,1)\",\"src\":\"(64,100):(100,1)\",\"dst\":\"(64,100):(104,1)\"}",
+    "{\"kind\":\"copy\",\"type\":\"half_t\",\"thr\":\"(8,8):(8,1)\",\"val\":\"(1,8):(0,1)\",\"src\":\"(64,"
+    "100):("
+    "100,1)\",\"dst\":\"(64,100):(1,64)\",\"smem\":\"GMMA::Layout_K_SW128_Atom<half_t>{}\",\"dst_thr\":\"(1,"
+    "64):("
+    "0,1)\",\"dst_val\":\"(8,1):(1,0)\"}",
     /* what a spec may override */
     SPEC("float", "uint128_t", "128:1", "4:1", "65536:1", "65536:1",
          ",\"grid\":7,\"unroll\":3,\"cache\":\"streaming\""),
@@ -111,7 +167,7 @@ static inline void draw_order(uint64_t *state, int rank, int first, int *order)
 }
 
 struct drawn {
-    char text[160];
+    char text[120];
 };
 
 static inline void put(struct drawn *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -186,6 +242,24 @@ static inline struct drawn draw_tensor(uint64_t *state, int rank, const int *ext
     return out;
 }
 
+/* A buffer over the tile: modes in a random order, padded or not, behind a swizzle or not. */
+static inline struct drawn draw_smem(uint64_t *state, int rank, const int *tile)
+{
+    struct drawn out = {""};
+    int order[3] = {0}, strides[3] = {0}, stride = 1;
+    if (draw(state, 2))
+        put(&out, "Swizzle<%d,%d,%d> o 0 o ", 1 + draw(state, 3), draw(state, 4), 3 + draw(state, 2));
+    draw_order(state, rank, -1, order);
+    for (int i = 0; i < rank; i++) {
+        strides[order[i]] = stride;
+        stride = stride * tile[order[i]] + draw(state, 2) * draw(state, 9);
+    }
+    put_tuple(&out, rank, tile);
+    put(&out, ":");
+    put_tuple(&out, rank, strides);
+    return out;
+}
+
 /* A spec that must be verified. */
 static inline void draw_spec(uint64_t *state, char *out, size_t size)
 {
@@ -211,11 +285,24 @@ static inline void draw_spec(uint64_t *state, char *out, size_t size)
         if (draw(state, 3) == 0)
             extents[k] -= draw(state, tile[k]);
     }
+    const bool staged = draw(state, 2);
+    const int last = staged ? draw(state, rank) : first; /* the mode along which dst is written */
+    int m = n;
+    while (val[last] % m != 0)
+        m /= 2;
     const struct drawn t = draw_numbering(state, rank, thr, -1), v = draw_numbering(state, rank, val, first);
     const struct drawn src = draw_tensor(state, rank, extents, tile, first, n, true);
-    const struct drawn dst = draw_tensor(state, rank, extents, tile, first, n, false);
-    snprintf(out, size, SPEC("%s", "uint%d_t", "%s", "%s", "%s", "%s", ""), types[type].name, bits, t.text,
-             v.text, src.text, dst.text);
+    const struct drawn dst = draw_tensor(state, rank, extents, tile, last, m, false);
+    const struct drawn smem = draw_smem(state, rank, tile), dst_thr = draw_numbering(state, rank, thr, -1),
+                       dst_val = draw_numbering(state, rank, val, last);
+    if (staged)
+        snprintf(out, size,
+                 STAGED("%s", "uint%d_t", "%s", "%s", "%s", "%s", "%s", "uint%d_t", "%s", "%s", ""),
+                 types[type].name, bits, t.text, v.text, src.text, dst.text, smem.text, m * types[type].bits,
+                 dst_thr.text, dst_val.text);
+    else
+        snprintf(out, size, SPEC("%s", "uint%d_t", "%s", "%s", "%s", "%s", ""), types[type].name, bits,
+                 t.text, v.text, src.text, dst.text);
 }
 
 #endif

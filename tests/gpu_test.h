@@ -16,14 +16,14 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { RANDOM_SPECS = 60, SPECS = GOOD_SPECS + RANDOM_SPECS, ARENA = 64 << 20, MAX_TESTS = 400 };
+enum { RANDOM_SPECS = 100, SPECS = GOOD_SPECS + RANDOM_SPECS, ARENA = 64 << 20, MAX_TESTS = 400 };
 
 /* The hand-picked specs, then the random ones. */
 static const char *specs[SPECS];
 
 static inline void draw_specs(int argc, char **argv)
 {
-    static char random_text[RANDOM_SPECS][800];
+    static char random_text[RANDOM_SPECS][1400];
     uint64_t state = argc > 1 ? strtoull(argv[1], NULL, 10) : 1;
     for (int i = 0; i < RANDOM_SPECS; i++)
         draw_spec(&state, random_text[i], sizeof random_text[i]);

@@ -41,10 +41,15 @@ static void check_compiles(void **state)
     plan_close(&p);
 }
 
-/* What is compiled but not run here: offsets of 64 bits, with and without a sign, and planted faults. */
+/* What is compiled but not run here: offsets of 64 bits, with and without a sign, hints in PTX, planted faults. */
 static const char *const compiled_only[] = {
     SPEC("float", "float", "32:1", "4:1", "(128,64):(1,128)", "(128,64):(50000000,1)", ""),
     SPEC("float", "uint128_t", "32:1", "4:1", "(1000,64):(1,-50000000)", "(1000,64):(1,50000000)", ""),
+    SPEC("uint8_t", "uint8_t", "32:1", "16:1", "512:1", "512:1", ",\"cache\":\"no_allocate\""),
+    SPEC("uint8_t", "uint16_t", "32:1", "16:1", "512:1", "512:1", ",\"cache\":\"no_allocate\""),
+    SPEC("uint8_t", "uint32_t", "32:1", "16:1", "512:1", "512:1", ",\"cache\":\"no_allocate\""),
+    SPEC("uint8_t", "uint64_t", "32:1", "16:1", "512:1", "512:1", ",\"cache\":\"no_allocate\""),
+    SPEC("uint8_t", "uint128_t", "32:1", "16:1", "512:1", "512:1", ",\"cache\":\"no_allocate\""),
     SPEC("float", "float", "32:1", "4:1", "128:1", "128:1", ",\"plant\":\"illegal_address\""),
     SPEC("float", "float", "32:1", "4:1", "128:1", "128:1", ",\"plant\":\"trap\""),
     SPEC("float", "float", "32:1", "4:1", "128:1", "128:1", ",\"plant\":\"hang\""),
@@ -110,32 +115,85 @@ static void check_cache(void **state)
     la_arena_free(cx.arena);
 }
 
-/* ---- the generated text run as C++: one thread after the other ---- */
+/* ---- the generated text run as C++: one thread after the other, by turns where they wait for each other ---- */
 
 static void *emulator; /* the shared object of all kernels, or NULL */
 
+/* What is written in PTX, with C++ in its place; text without PTX is itself. */
+static const char *without_ptx(struct la_ctx *cx, const struct gpu_copy *c, const char *text)
+{
+    static const char begin[] = "// PTX\n", end[] = "// end of PTX\n";
+    const char *from = strstr(text, begin), *to = strstr(text, end);
+    if (!from)
+        return text;
+    return la_format(cx,
+                     "%.*s"
+                     "static void fetch(Element *to, const Element *from) { memcpy(to, from, %u); }\n"
+                     "static void commit() {}\ntemplate <int> void wait() {}\n%s",
+                     (int)(from - text), text, c->in.atom.bits / 8, to + sizeof end - 1);
+}
+
 static void write_emulation(FILE *out, struct planned *p, int i)
 {
-    fprintf(out, "#define copy copy_%d\nnamespace k%d {\n%s}\n#undef copy\n", i, i,
-            gpu_emit_copy(&p->cx, p->plan));
+    const long long grid = (long long)p->plan->grid, block = (long long)p->plan->block;
+    fprintf(out, "#define copy copy_%d\nnamespace k%d {\nuint4 shared_memory[%lld];\n%s}\n#undef copy\n", i,
+            i, (long long)p->plan->shared_bytes / 16 + 1,
+            without_ptx(&p->cx, &p->plan->copy, gpu_emit_copy(&p->cx, p->plan)));
     fprintf(out,
-            "extern \"C\" void run_%d(const void *s, void *d)\n{\n    gridDim.x = %lld;\n"
-            "    for (blockIdx.x = 0; blockIdx.x < %lld; ++blockIdx.x)\n"
-            "        for (threadIdx.x = 0; threadIdx.x < %lld; ++threadIdx.x)\n"
-            "            k%d::copy_%d((const k%d::Element *)s, (k%d::Element *)d);\n}\n",
-            i, (long long)p->plan->grid, (long long)p->plan->grid, (long long)p->plan->block, i, i, i, i);
+            "static void thread_%d() { k%d::copy_%d((const k%d::Element *)from, (k%d::Element *)to); }\n"
+            "extern \"C\" void run_%d(const void *s, void *d) { run(s, d, %lld, %lld, %d, thread_%d); }\n",
+            i, i, i, i, i, i, grid, block, p->plan->copy.smem != NULL, i);
 }
+
+/* What CUDA C++ has and C++ has not. A thread that waits for the others gives way to them: each has a stack. */
+static const char prelude[] =
+    "#include <stdlib.h>\n#include <string.h>\n#include <ucontext.h>\n"
+    "#define __device__\n#define __global__\n#define __launch_bounds__(n)\n"
+    "#define __restrict__\n#define __shared__\n"
+    "struct alignas(16) uint4 { unsigned x, y, z, w; };\n"
+    "static struct { unsigned x; } threadIdx, blockIdx, gridDim;\n"
+    "template <class T> T __ldcs(const T *p) { return *p; }\n"
+    "template <class T> void __stcs(T *p, T v) { *p = v; }\n"
+    "enum { STACK = 32768 };\n"
+    "static const void *from;\nstatic void *to;\nstatic void (*body)();\n"
+    "static ucontext_t scheduler, fiber[1024];\nstatic bool done[1024];\n"
+    "static void __syncthreads() { swapcontext(&fiber[threadIdx.x], &scheduler); }\n"
+    "static void start() { body(); done[threadIdx.x] = true; }\n"
+    "static void run_by_turns(unsigned block)\n{\n"
+    "    static char *stacks = (char *)malloc(1024 * (size_t)STACK);\n"
+    "    for (unsigned t = 0; t < block; ++t) {\n"
+    "        getcontext(&fiber[t]);\n"
+    "        fiber[t].uc_stack.ss_sp = stacks + t * (size_t)STACK;\n"
+    "        fiber[t].uc_stack.ss_size = STACK;\n"
+    "        fiber[t].uc_link = &scheduler;\n"
+    "        makecontext(&fiber[t], start, 0);\n"
+    "        done[t] = false;\n"
+    "    }\n"
+    "    for (bool any = true; any;) {\n"
+    "        any = false;\n"
+    "        for (threadIdx.x = 0; threadIdx.x < block; ++threadIdx.x)\n"
+    "            if (!done[threadIdx.x]) {\n"
+    "                any = true;\n"
+    "                swapcontext(&scheduler, &fiber[threadIdx.x]);\n"
+    "            }\n"
+    "    }\n"
+    "}\n"
+    "static void run(const void *s, void *d, unsigned grid, unsigned block, bool waits, void "
+    "(*thread)())\n{\n"
+    "    from = s, to = d, body = thread;\n"
+    "    gridDim.x = grid;\n"
+    "    for (blockIdx.x = 0; blockIdx.x < grid; ++blockIdx.x)\n"
+    "        if (waits)\n"
+    "            run_by_turns(block);\n"
+    "        else\n"
+    "            for (threadIdx.x = 0; threadIdx.x < block; ++threadIdx.x)\n"
+    "                thread();\n"
+    "}\n";
 
 /* Compile all kernels at once; the emulator stays NULL where there is no C++ compiler. */
 static int open_emulator(void **state)
 {
     (void)state;
-    static const char prelude[] = "#define __device__\n#define __global__\n#define __launch_bounds__(n)\n"
-                                  "#define __restrict__\n"
-                                  "struct uint4 { unsigned x, y, z, w; };\n"
-                                  "static struct { unsigned x; } threadIdx, blockIdx, gridDim;\n"
-                                  "template <class T> T __ldcs(const T *p) { return *p; }\n"
-                                  "template <class T> void __stcs(T *p, T v) { *p = v; }\n";
     char source[64], object[64], command[300];
     snprintf(source, sizeof source, "%s/kernels.cc", folder);
     snprintf(object, sizeof object, "%s/kernels.so", folder);

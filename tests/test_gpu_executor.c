@@ -51,7 +51,7 @@ static struct executor executor_start(const char *which)
 
 static void executor_say(const struct executor *e, const char *spec)
 {
-    char line[1000];
+    char line[2000];
     const int n = snprintf(line, sizeof line, "{\"job\":\"j\",\"spec\":%s,\"budget\":{\"run_ms\":400}}\n",
                            spec);
     assert_true(n < (int)sizeof line);

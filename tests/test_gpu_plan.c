@@ -133,10 +133,101 @@ static const struct refusal {
      "cache",
      "unknown_name",
      {"'stream'", "'streaming'", NULL}},
-    {SPEC("float", "float", "32:1", "4:1", "128:1", "128:1", ",\"smem\":\"(8,8):(8,1)\""),
+    {SPEC("float", "float", "32:1", "4:1", "128:1", "128:1", ",\"smem\":\"(8,16):(16,1)\""),
+     "smem",
+     "rank_mismatch",
+     {"2 modes", "the tile (128) has 1", NULL}},
+    {SPEC("float", "float", "32:1", "4:1", "128:1", "128:1", ",\"dst_thr\":\"32:1\""),
+     "dst_thr",
+     "arity",
+     {"needs 'smem'", NULL}},
+    {STAGED("float", "float", "(8,32):(32,1)", "(4,1):(1,0)", "(64,64):(64,1)", "(64,64):(1,64)",
+            "(32,33):(33,1)", "float", "(32,8):(1,32)", "(1,4):(0,1)", ""),
+     "smem",
+     "rank_mismatch",
+     {"mode 1 of smem", "33 elements", "(32,32) 32"}},
+    {STAGED("float", "float", "(8,32):(32,1)", "(4,1):(1,0)", "(64,64):(64,1)", "(64,64):(1,64)",
+            "(32,32):(31,1)", "float", "(32,8):(1,32)", "(1,4):(0,1)", ""),
+     "smem",
+     "non_injective",
+     {"(1,0) and (0,31)", "offset 31", NULL}},
+    {STAGED("float", "float", "(8,32):(32,1)", "(4,1):(1,0)", "(64,64):(64,1)", "(64,64):(1,64)",
+            "(32,32):(-33,1)", "float", "(32,8):(1,32)", "(1,4):(0,1)", ""),
      "smem",
      "domain",
-     {NULL}},
+     {"(1,0) lies at -33", NULL}},
+    {STAGED("float", "float", "(8,32):(32,1)", "(4,1):(1,0)", "(64,64):(64,1)", "(64,64):(1,64)",
+            "(32,32):(2048,1)", "float", "(32,8):(1,32)", "(1,4):(0,1)", ""),
+     "smem",
+     "limit",
+     {"254080 bytes", "232448", NULL}},
+    {STAGED("float", "float", "(8,32):(32,1)", "(4,1):(1,0)", "(64,64):(64,1)", "(64,64):(1,64)",
+            "(32,32):(33,1)", "float", "(32,8):(1,32)", "(1,8):(0,1)", ""),
+     "dst_thr",
+     "rank_mismatch",
+     {"the tile (32,64)", "(32,32)", NULL}},
+    {STAGED("float", "float", "(8,32):(32,1)", "(4,1):(1,0)", "(64,64):(64,1)", "(64,64):(1,64)",
+            "(32,32):(33,1)", "float", "(32,4):(1,32)", "(1,8):(0,1)", ""),
+     "dst_thr",
+     "rank_mismatch",
+     {"128 threads", "256", NULL}},
+    {STAGED("float", "float", "(8,32):(32,1)", "(4,1):(1,0)", "(64,64):(64,1)", "(64,64):(1,64)",
+            "(32,32):(33,1)", "uint128_t", "(32,8):(1,32)", "(1,4):(0,1)", ""),
+     "dst_val",
+     "not_contiguous",
+     {"mode 1 of dst", "stride there is 64", "4 consecutive float"}},
+    {STAGED("float", "float", "(8,32):(32,1)", "(4,1):(1,0)", "(64,64):(64,1)", "(64,64):(1,64)",
+            "(32,32):(33,1)", "float", "(32,8):(1,33)", "(1,4):(0,1)", ""),
+     "dst_thr",
+     "non_injective",
+     {"dst_thr", NULL}},
+    {STAGED("float", "float", "(8,32):(32,1)", "(4,1):(1,0)", "(64,64):(64,1)", "(64,64):(1,64)", "(32,32)",
+            "float", "(32,8):(1,32)", "(1,4):(0,1)", ""),
+     "smem",
+     "kind",
+     {"layout", NULL}},
+    {STAGED("float", "float", "(8,32):(32,1)", "(4,1):(1,0)", "(64,64):(64,1)", "(64,64):(1,64)",
+            "(32,32):(1500,1)", "float", "(32,8):(1,32)", "(1,4):(0,1)", ",\"unroll\":2"),
+     "unroll",
+     "limit",
+     {"2 tiles", "232448", NULL}},
+    {ASYNC("float", "GLOBAL<uint64_t>", "32:1", "4:1", "128:1", "128:1", "128:1", ""),
+     "atom",
+     "domain",
+     {"moves 64 bits", "128 to 128", NULL}},
+    {ASYNC("half_t", "ALWAYS<half_t>", "32:1", "4:1", "128:1", "128:1", "128:1", ""),
+     "atom",
+     "domain",
+     {"moves 16 bits", "32 to 128", NULL}},
+    {ASYNC("float", "ALWAYS<uint64_t>", "(8,16):(16,1)", "(4,2):(2,1)", "(64,64):(64,1)", "(64,64):(64,1)",
+           "(32,32):(33,1)", ""),
+     "atom",
+     "not_contiguous",
+     {"2 consecutive float", "value 2 of thread 0 lies at 33", NULL}},
+    {ASYNC("float", "GLOBAL<uint128_t>", "(8,8):(8,1)", "(1,4):(0,1)", "(64,64):(64,1)", "(64,64):(64,1)",
+           "(8,32):(1500,1)", ",\"stages\":6"),
+     "stages",
+     "limit",
+     {"6 tiles", "232448", NULL}},
+    {ASYNC("float", "GLOBAL<uint128_t>", "(8,8):(8,1)", "(1,4):(0,1)", "(64,64):(64,1)", "(64,64):(64,1)",
+           "(8,32):(32,1)", ",\"unroll\":2"),
+     "unroll",
+     "domain",
+     {"'stages'", NULL}},
+    {SPEC("float", "float", "32:1", "4:1", "128:1", "128:1", ",\"smem\":\"128:1\",\"stages\":2"),
+     "stages",
+     "arity",
+     {"cp.async", "'unroll'", NULL}},
+    {SPEC("float", "float", "32:1", "4:1", "128:1", "128:1",
+          ",\"smem\":\"128:1\",\"dst_atom\":\"SM80_CP_ASYNC_CACHEALWAYS<float>\""),
+     "dst_atom",
+     "kind",
+     {"not out of it", NULL}},
+    {"{\"kind\":\"copy\",\"type\":\"float\",\"atom\":\"SM80_CP_ASYNC_CACHEALWAYS<float>\",\"thr\":\"32:1\","
+     "\"val\":\"4:1\",\"src\":\"128:1\",\"dst\":\"128:1\"}",
+     "atom",
+     "arity",
+     {"needs 'smem'", NULL}},
     {SPEC("float", "float", "32:1", "4:1", "128:1", "128:1", ",\"executor\":\"tpu\""),
      "executor",
      "unknown_name",
@@ -219,7 +310,7 @@ static void check_tv(void **state)
                  tvs[i].val);
         assert_true(plan_open(&p, text));
         assert_true(la_eval(&p.cx, tvs[i].cute, LA_INTEGERS_CUTE, &cute));
-        const struct gpu_partition *part = &p.plan->copy.part;
+        const struct gpu_partition *part = &p.plan->copy.in.part;
         const int64_t n = part->threads * part->values;
         int64_t *ours = calloc((size_t)n, sizeof *ours), *theirs = calloc((size_t)n, sizeof *theirs);
         la_offsets(&p.cx, part->tv, n, ours);
@@ -239,18 +330,97 @@ static void check_choices(void **state)
                                    "(4096,4096):(4096,1)", "(4096,4096):(4096,1)", "")));
     const struct gpu_copy *c = &p.plan->copy;
     assert_int_equal(c->tiles, 128 * 64);
-    assert_int_equal(c->vector, 8);
+    assert_int_equal(c->in.vector, 8);
     assert_int_equal(p.plan->block, 256);
     assert_int_equal(p.plan->grid * c->unroll, c->tiles);
     assert_int_equal(p.plan->bytes_read + p.plan->bytes_written, 2 * 32 << 20);
-    assert_true(c->streaming && !c->wide && !c->negative && !c->predicated);
+    assert_true(c->cache == GPU_CACHE_DEFAULT && !c->wide && !c->negative && !c->predicated);
     assert_int_equal(c->order[0], 1); /* neighbouring tiles lie side by side in a row */
     plan_close(&p);
     assert_true(
         plan_open(&p, SPEC("float", "float", "32:1", "4:1", "(128,64):(0,1)", "(128,64):(50000000,1)", "")));
-    assert_true(p.plan->copy.wide && !p.plan->copy.streaming);
+    assert_true(p.plan->copy.wide && p.plan->copy.cache == GPU_CACHE_DEFAULT);
     assert_int_equal(p.plan->bytes_read, 64 * 4);
     plan_close(&p);
+}
+
+/* What is predicted, against numbers worked out by hand: 16384^2 float are 2^18 tiles of 32 x 32 in 8 warps. */
+#define TRANSPOSE(atom, thr, val, smem, dst_atom, dst_thr, dst_val) \
+    STAGED("float", atom, thr, val, "(16384,16384):(16384,1)", "(16384,16384):(1,16384)", smem, dst_atom, \
+           dst_thr, dst_val, "")
+#define TILES (1 << 18)
+static const struct prediction {
+    const char *spec, *side, *key;
+    double value;
+} predictions[] = {
+    {TRANSPOSE("float", "(8,32):(32,1)", "(4,1):(1,0)", "(32,32):(33,1)", "float", "(32,8):(1,32)",
+               "(1,4):(0,1)"),
+     "smem_load", "conflicts", 0},
+    {TRANSPOSE("float", "(8,32):(32,1)", "(4,1):(1,0)", "(32,32):(33,1)", "float", "(32,8):(1,32)",
+               "(1,4):(0,1)"),
+     "smem_store", "wavefronts", TILES * 32.0},
+    {TRANSPOSE("float", "(8,32):(32,1)", "(4,1):(1,0)", "(32,32):(33,1)", "float", "(32,8):(1,32)",
+               "(1,4):(0,1)"),
+     "dst", "sectors", TILES * 32.0 * 4},
+    /* 32 lanes in one bank */
+    {TRANSPOSE("float", "(8,32):(32,1)", "(4,1):(1,0)", "(32,32):(32,1)", "float", "(32,8):(1,32)",
+               "(1,4):(0,1)"),
+     "smem_load", "conflicts", TILES * 32.0 * 31},
+    {TRANSPOSE("uint128_t", "(32,8):(8,1)", "(1,4):(0,1)", "Swizzle<3,2,5> o 0 o (32,32):(32,1)", "uint128_t",
+               "(8,32):(1,8)", "(4,1):(1,0)"),
+     "smem_load", "wavefronts", TILES * 8.0 * 4},
+    {TRANSPOSE("uint128_t", "(32,8):(8,1)", "(1,4):(0,1)", "Swizzle<3,2,5> o 0 o (32,32):(32,1)", "uint128_t",
+               "(8,32):(1,8)", "(4,1):(1,0)"),
+     "smem_store", "conflicts", 0},
+    {TRANSPOSE("uint128_t", "(32,8):(8,1)", "(1,4):(0,1)", "Swizzle<3,2,5> o 0 o (32,32):(32,1)", "uint128_t",
+               "(8,32):(1,8)", "(4,1):(1,0)"),
+     "src", "requests", TILES * 8.0},
+    /* a row of 5 floats in accesses of 1, by 8 lanes: a warp has 4 rows of the 3 */
+    {STAGED("float", "float", "(32,8):(8,1)", "(1,1):(0,0)", "(3,5):(5,1)", "(3,5):(5,1)", "(32,8):(8,1)",
+            "float", "(32,8):(8,1)", "(1,1):(0,0)", ""),
+     "smem_store", "requests", 1},
+    {SPEC("half_t", "uint128_t", "(32,8):(8,1)", "(1,8):(0,1)", "(32768,32768):(32768,1)",
+          "(32768,32768):(32768,1)", ""),
+     "src", "sectors", 67108864},
+};
+
+static void check_prediction(void **state)
+{
+    const struct prediction *want = *state;
+    struct planned p;
+    assert_true(plan_open(&p, want->spec));
+    cJSON *json = gpu_predict(&p.cx, p.plan);
+    const cJSON *side = cJSON_GetObjectItemCaseSensitive(json, want->side);
+    const cJSON *number = cJSON_GetObjectItemCaseSensitive(side, want->key);
+    char *text = cJSON_PrintUnformatted(json);
+    if (!number || number->valuedouble != want->value)
+        fail_msg("%s\n  %s %s: not %.0f: %s", want->spec, want->side, want->key, want->value, text);
+    free(text);
+    cJSON_Delete(json);
+    plan_close(&p);
+}
+
+/* AutoVectorizingCopy takes the widest atom that is right, and says so in the resolved spec. */
+static void check_widest(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *src, *dst, *atom;
+    } cases[] = {{"(64,64):(64,1)", "(64,64):(64,1)", "UniversalCopy<uint128_t>"},
+                 {"(64,64):(68,1)", "(64,64):(64,1)", "UniversalCopy<uint64_t>"},
+                 {"(64,64):(64,1)", "(64,64):(66,1)", "UniversalCopy<uint32_t>"},
+                 {"(64,64):(64,1)", "(64,64):(1,64)", "UniversalCopy<uint16_t>"}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char text[400];
+        struct planned p;
+        snprintf(text, sizeof text,
+                 "{\"kind\":\"copy\",\"type\":\"half_t\",\"thr\":\"(8,8):(8,1)\",\"val\":\"(1,8):(0,1)\","
+                 "\"src\":\"%s\",\"dst\":\"%s\"}",
+                 cases[i].src, cases[i].dst);
+        assert_true(plan_open(&p, text));
+        assert_string_equal(p.plan->copy.in.atom.name, cases[i].atom);
+        plan_close(&p);
+    }
 }
 
 int main(int argc, char **argv)
@@ -262,6 +432,9 @@ int main(int argc, char **argv)
     add(&list, "resolved specs", check_resolved, NULL);
     add(&list, "TV layouts as CuTe prints them", check_tv, NULL);
     add(&list, "choices", check_choices, NULL);
+    for (size_t i = 0; i < sizeof predictions / sizeof predictions[0]; i++)
+        add(&list, predictions[i].spec, check_prediction, &predictions[i]);
+    add(&list, "AutoVectorizingCopy", check_widest, NULL);
     run_group("plans", &list, NULL, NULL);
     return report(&list);
 }

@@ -1,0 +1,305 @@
+/* counters.c: what the hardware counts while a copy runs, beside what was predicted: CUPTI's range profiler, in a run of
+ * its own that nobody times. CUPTI launches the kernel again for each group of counters that do not fit in one run.
+ *
+ *   "counters": {"predicted": {"src": {"requests": 32768, "sectors": 524288}, ...},
+ *                "measured":  {"src": {"requests": 32768, "sectors": 524288}, ..., "dram_read_bytes": ...},
+ *                "equal":     {"src": true, ...}}
+ *
+ * Where counters cannot be read, "measured" is null and "why" says what is missing: never a zero. Setting up takes a
+ * second once; the profiler is off whenever something is timed. */
+#include "card.h"
+
+#ifdef GPU_HAVE_CUPTI
+
+#include <stdlib.h>
+
+static const struct metric {
+    const char *group, *key; /* where the number stands in the result; group NULL: at the top */
+    const char *name;        /* CUPTI's */
+    double unit;             /* what a count is multiplied with */
+} metrics[] = {
+    {"src", "requests", "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum", 1},
+    {"src", "sectors", "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", 1},
+    {"dst", "requests", "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum", 1},
+    {"dst", "sectors", "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum", 1},
+    {"smem_store", "requests", "smsp__inst_executed_op_shared_st.sum", 1},
+    {"smem_store", "wavefronts", "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum", 1},
+    {"smem_store", "conflicts", "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum", 1},
+    {"smem_load", "requests", "smsp__inst_executed_op_shared_ld.sum", 1},
+    {"smem_load", "wavefronts", "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum", 1},
+    {"smem_load", "conflicts", "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum", 1},
+    {NULL, "dram_read_bytes", "dram__bytes_read.sum", 1},
+    {NULL, "dram_write_bytes", "dram__bytes_write.sum", 1},
+    {NULL, "l2_bytes", "lts__t_bytes.sum", 1},
+    {NULL, "instructions", "smsp__inst_executed.sum", 1},
+    {NULL, "occupancy", "sm__warps_active.avg.pct_of_peak_sustained_active", 0.01},
+};
+enum { METRICS = sizeof metrics / sizeof metrics[0] };
+
+/* What stays from job to job: CUPTI's plan of which counters to read in which pass. */
+static struct profiler {
+    const struct gpu_cupti *cupti;
+    struct cupti_host *host;
+    const char *names[METRICS]; /* those that this card has */
+    size_t count;
+    uint8_t *config;
+    size_t config_size;
+    bool tried, opened;
+    char why[400]; /* of the last failure */
+} profiler;
+
+/* Keeps the first reason. */
+static bool ok(CUptiResult result, const char *what)
+{
+    const char *name = "error", *remedy = "";
+    if (result == CUPTI_SUCCESS)
+        return true;
+    if (result == CUPTI_ERROR_INSUFFICIENT_PRIVILEGES)
+        remedy = ": the driver lets administrators alone read counters; run the worker as root or with "
+                 "CAP_SYS_ADMIN, or "
+                 "load the driver with NVreg_RestrictProfilingToAdminUsers=0";
+    if (result == CUPTI_ERROR_VIRTUALIZED_DEVICE_NOT_SUPPORTED)
+        remedy = ": this virtual machine's GPU has no counters; its host can turn them on";
+    profiler.cupti->cuptiGetResultString(result, &name);
+    if (!*profiler.why)
+        snprintf(profiler.why, sizeof profiler.why, "%s: %s%s", what, name, remedy);
+    return false;
+}
+
+/* ---- once ---- */
+
+static bool add_metrics(void)
+{
+    for (size_t i = 0; i < METRICS; i++) {
+        const char *name = metrics[i].name;
+        struct cupti_host_metrics add = {
+            .structSize = sizeof add, .pHostObject = profiler.host, .ppMetricNames = &name, .numMetrics = 1};
+        if (profiler.cupti->cuptiProfilerHostConfigAddMetrics(&add) == CUPTI_SUCCESS)
+            profiler.names[profiler.count++] = name;
+    }
+    if (!profiler.count)
+        snprintf(profiler.why, sizeof profiler.why, "CUPTI knows none of the counters on this card");
+    return profiler.count > 0;
+}
+
+/* What the card can count: 0 bytes where it does not tell. */
+static uint8_t *read_availability(const struct gpu_card *card)
+{
+    CUpti_Profiler_GetCounterAvailability_Params p = {
+        .structSize = CUpti_Profiler_GetCounterAvailability_Params_STRUCT_SIZE, .ctx = card->context};
+    if (!ok(profiler.cupti->cuptiProfilerGetCounterAvailability(&p), "asking which counters there are"))
+        return NULL;
+    p.pCounterAvailabilityImage = calloc(1, p.counterAvailabilityImageSize);
+    if (p.pCounterAvailabilityImage &&
+        ok(profiler.cupti->cuptiProfilerGetCounterAvailability(&p), "asking which counters there are"))
+        return p.pCounterAvailabilityImage;
+    free(p.pCounterAvailabilityImage);
+    return NULL;
+}
+
+static bool make_host(const struct gpu_card *card)
+{
+    CUpti_Device_GetChipName_Params chip = {.structSize = CUpti_Device_GetChipName_Params_STRUCT_SIZE,
+                                            .deviceIndex = (size_t)card->index};
+    if (!ok(profiler.cupti->cuptiDeviceGetChipName(&chip), "asking for the chip's name"))
+        return false;
+    uint8_t *availability = read_availability(card);
+    struct cupti_host_initialize init = {.structSize = sizeof init,
+                                         .profilerType = CUPTI_HOST_RANGE_PROFILER,
+                                         .pChipName = chip.pChipName,
+                                         .pCounterAvailabilityImage = availability};
+    const bool made = availability &&
+                      ok(profiler.cupti->cuptiProfilerHostInitialize(&init), "starting CUPTI");
+    profiler.host = init.pHostObject; /* which may go on reading the image: it stays */
+    return made && add_metrics();
+}
+
+static bool make_config(void)
+{
+    struct cupti_host_image image = {.structSize = offsetof(struct cupti_host_image, pConfigImage),
+                                     .pHostObject = profiler.host};
+    if (!ok(profiler.cupti->cuptiProfilerHostGetConfigImageSize(&image), "planning the passes"))
+        return false;
+    image.structSize = sizeof image;
+    image.pConfigImage = profiler.config = calloc(1, image.configImageSize);
+    profiler.config_size = image.configImageSize;
+    return image.pConfigImage &&
+           ok(profiler.cupti->cuptiProfilerHostGetConfigImage(&image), "planning the passes");
+}
+
+static bool open_profiler(const struct gpu_card *card)
+{
+    const char *why;
+    if (profiler.tried)
+        return profiler.opened;
+    profiler.tried = true;
+    profiler.cupti = gpu_cupti_open(&why);
+    if (!profiler.cupti) {
+        snprintf(profiler.why, sizeof profiler.why, "%s; it comes with CUDA's toolkit", why);
+        return false;
+    }
+    CUpti_Profiler_Initialize_Params init = {.structSize = CUpti_Profiler_Initialize_Params_STRUCT_SIZE};
+    profiler.opened = ok(profiler.cupti->cuptiProfilerInitialize(&init), "starting CUPTI") &&
+                      make_host(card) && make_config();
+    if (!profiler.opened && !*profiler.why)
+        snprintf(profiler.why, sizeof profiler.why, "no memory for CUPTI's plan of the counters");
+    return profiler.opened;
+}
+
+/* ---- each time ---- */
+
+/* One session: between enable and disable. */
+struct session {
+    struct gpu_card *card;
+    const struct gpu_plan *plan;
+    const struct gpu_arrays *arrays;
+    CUpti_RangeProfiler_Object *object;
+    uint8_t *data;
+    size_t data_size;
+    double values[METRICS];
+    bool card_ok;
+};
+
+static bool make_data(struct session *s)
+{
+    CUpti_RangeProfiler_GetCounterDataSize_Params size = {
+        .structSize = CUpti_RangeProfiler_GetCounterDataSize_Params_STRUCT_SIZE,
+        .pRangeProfilerObject = s->object,
+        .pMetricNames = profiler.names,
+        .numMetrics = profiler.count,
+        .maxNumOfRanges = 1,
+        .maxNumRangeTreeNodes = 1};
+    if (!ok(profiler.cupti->cuptiRangeProfilerGetCounterDataSize(&size), "making room for counters"))
+        return false;
+    s->data_size = size.counterDataSize;
+    s->data = calloc(1, s->data_size);
+    CUpti_RangeProfiler_CounterDataImage_Initialize_Params init = {
+        .structSize = CUpti_RangeProfiler_CounterDataImage_Initialize_Params_STRUCT_SIZE,
+        .pRangeProfilerObject = s->object,
+        .counterDataSize = s->data_size,
+        .pCounterData = s->data};
+    return s->data && ok(profiler.cupti->cuptiRangeProfilerCounterDataImageInitialize(&init),
+                         "making room for counters");
+}
+
+static bool configure(struct session *s)
+{
+    CUpti_RangeProfiler_SetConfig_Params config = {
+        .structSize = CUpti_RangeProfiler_SetConfig_Params_STRUCT_SIZE,
+        .pRangeProfilerObject = s->object,
+        .configSize = profiler.config_size,
+        .pConfig = profiler.config,
+        .counterDataImageSize = s->data_size,
+        .pCounterDataImage = s->data,
+        .range = CUPTI_AutoRange,
+        .replayMode = CUPTI_KernelReplay,
+        .maxRangesPerPass = 1,
+        .numNestingLevels = 1,
+        .minNestingLevel = 1,
+        .targetNestingLevel = 1};
+    return ok(profiler.cupti->cuptiRangeProfilerSetConfig(&config), "choosing counters");
+}
+
+static bool launch_counted(struct session *s)
+{
+    CUpti_RangeProfiler_Start_Params start = {.structSize = CUpti_RangeProfiler_Start_Params_STRUCT_SIZE,
+                                              .pRangeProfilerObject = s->object};
+    CUpti_RangeProfiler_Stop_Params stop = {.structSize = CUpti_RangeProfiler_Stop_Params_STRUCT_SIZE,
+                                            .pRangeProfilerObject = s->object};
+    CUpti_RangeProfiler_DecodeData_Params decode = {
+        .structSize = CUpti_RangeProfiler_DecodeData_Params_STRUCT_SIZE, .pRangeProfilerObject = s->object};
+    if (!ok(profiler.cupti->cuptiRangeProfilerStart(&start), "starting the counters"))
+        return false;
+    s->card_ok = gpu_copy_launch(s->card, s->plan, s->arrays) && gpu_card_wait(s->card);
+    return ok(profiler.cupti->cuptiRangeProfilerStop(&stop), "stopping the counters") && s->card_ok &&
+           ok(profiler.cupti->cuptiRangeProfilerDecodeData(&decode), "reading the counters");
+}
+
+static bool evaluate(struct session *s)
+{
+    struct cupti_host_evaluate e = {.structSize = sizeof e,
+                                    .pHostObject = profiler.host,
+                                    .pCounterDataImage = s->data,
+                                    .counterDataImageSize = s->data_size,
+                                    .ppMetricNames = profiler.names,
+                                    .numMetrics = profiler.count,
+                                    .pMetricValues = s->values};
+    return ok(profiler.cupti->cuptiProfilerHostEvaluateToGpuValues(&e), "evaluating the counters");
+}
+
+static bool count(struct session *s)
+{
+    *profiler.why = 0;
+    CUpti_RangeProfiler_Enable_Params enable = {.structSize = CUpti_RangeProfiler_Enable_Params_STRUCT_SIZE,
+                                                .ctx = s->card->context};
+    if (!ok(profiler.cupti->cuptiRangeProfilerEnable(&enable), "taking hold of the counters"))
+        return false;
+    s->object = enable.pRangeProfilerObject;
+    const bool counted = make_data(s) && configure(s) && launch_counted(s) && evaluate(s);
+    CUpti_RangeProfiler_Disable_Params disable = {
+        .structSize = CUpti_RangeProfiler_Disable_Params_STRUCT_SIZE, .pRangeProfilerObject = s->object};
+    profiler.cupti->cuptiRangeProfilerDisable(&disable);
+    free(s->data);
+    return counted;
+}
+
+/* ---- as JSON ---- */
+
+static void add_measured(const struct session *s, cJSON *counters)
+{
+    cJSON *measured = cJSON_AddObjectToObject(counters, "measured");
+    for (size_t i = 0, next = 0; i < METRICS && next < profiler.count; i++) {
+        const struct metric *m = &metrics[i];
+        if (m->name != profiler.names[next])
+            continue;
+        cJSON *group = m->group ? cJSON_GetObjectItemCaseSensitive(measured, m->group) : measured;
+        if (!group)
+            group = cJSON_AddObjectToObject(measured, m->group);
+        cJSON_AddNumberToObject(group, m->key, s->values[next++] * m->unit);
+    }
+}
+
+/* A group is equal when every number that both have is. */
+static void add_equal(cJSON *counters)
+{
+    const cJSON *measured = cJSON_GetObjectItemCaseSensitive(counters, "measured");
+    const cJSON *predicted = cJSON_GetObjectItemCaseSensitive(counters, "predicted");
+    cJSON *equal = cJSON_AddObjectToObject(counters, "equal");
+    for (const cJSON *group = predicted->child; group; group = group->next) {
+        const cJSON *other = cJSON_GetObjectItemCaseSensitive(measured, group->string);
+        bool same = true;
+        for (const cJSON *item = group->child; other && item; item = item->next) {
+            const cJSON *number = cJSON_GetObjectItemCaseSensitive(other, item->string);
+            same = same && (!number || number->valuedouble == item->valuedouble);
+        }
+        if (other)
+            cJSON_AddBoolToObject(equal, group->string, same);
+    }
+}
+
+bool gpu_counters_add(struct gpu_card *card, const struct gpu_job *job, const struct gpu_arrays *arrays,
+                      cJSON *counters)
+{
+    struct session s = {.card = card, .plan = job->plan, .arrays = arrays, .card_ok = true};
+    if (open_profiler(card) && count(&s)) {
+        add_measured(&s, counters);
+        add_equal(counters);
+        return true;
+    }
+    cJSON_AddNullToObject(counters, "measured");
+    cJSON_AddStringToObject(counters, "why", profiler.why);
+    return s.card_ok;
+}
+
+#elif defined(GPU_HAVE_CUDA)
+
+bool gpu_counters_add(struct gpu_card *card, const struct gpu_job *job, const struct gpu_arrays *arrays,
+                      cJSON *counters)
+{
+    (void)card, (void)job, (void)arrays;
+    cJSON_AddNullToObject(counters, "measured");
+    cJSON_AddStringToObject(counters, "why", "built without CUPTI's headers, which come with CUDA's toolkit");
+    return true;
+}
+
+#endif

@@ -1,0 +1,60 @@
+/* emit_async.c: cp.async in generated CUDA: tiles on their way to shared memory while another is read out of it.
+ *
+ *   buffers 0 1 2 of STAGES = 3:  tile k is read in buffer k % 3 while k+1 and k+2 are fetched into the others
+ *
+ * One commit group a tile, empty ones included, so that "all but the STAGES - 2 youngest are here" always means the
+ * tile that is read next. The barrier behind the wait makes every thread's part visible to all, and says that all
+ * have left the buffer that is fetched into next. */
+#include "internal.h"
+
+void gpu_emit_async(struct gpu_text *t, const struct gpu_copy *c)
+{
+    const unsigned bytes = c->in.atom.bits / 8;
+    gpu_text_add(
+        t,
+        "// PTX\n"
+        "__device__ inline void fetch(Element *to, const Element *from)\n{\n"
+        "    asm volatile(\"cp.async.%s.shared.global [%%0], [%%1], %u;\"\n"
+        "                 :: \"r\"((unsigned)__cvta_generic_to_shared(to)), \"l\"(from) : \"memory\");\n}\n"
+        "__device__ inline void commit() { asm volatile(\"cp.async.commit_group;\" ::: \"memory\"); }\n"
+        "// Until all but so many of the youngest groups have arrived.\n"
+        "template <int Left> __device__ inline void wait()\n{\n"
+        "    asm volatile(\"cp.async.wait_group %%0;\" :: \"n\"(Left) : \"memory\");\n}\n"
+        "// end of PTX\n\n",
+        c->in.atom.op == GPU_CP_ASYNC_GLOBAL ? "cg" : "ca", bytes);
+    gpu_text_add(
+        t,
+        "// All that thread t fetches of tile i, as one group.\n"
+        "__device__ inline void fetch_tile(Element *buffer, const Element *src, Offset t, Offset i)\n{\n"
+        "    if (i < TILES%s) {\n"
+        "#pragma unroll\n"
+        "        for (int a = 0; a < LOADS; ++a)\n"
+        "            fetch(buffer + place(put_thread(t) + put_value(a * LOAD_VECTOR)),\n"
+        "                  src + src_tile(i) + src_value(a * LOAD_VECTOR));\n"
+        "    }%s\n"
+        "    commit();\n}\n\n",
+        c->predicated ? " && whole(i)" : "",
+        c->predicated ? " else if (i < TILES) {\n        put_edge(buffer, src, t, i);\n    }" : "");
+}
+
+void gpu_emit_async_loop(struct gpu_text *t, const struct gpu_copy *c)
+{
+    const bool deep = c->stages > 1;
+    if (deep)
+        gpu_text_add(t,
+                     "    for (int s = 0; s < STAGES - 1; ++s)\n"
+                     "        fetch_tile(buffers + s * SPAN, src, t, blockIdx.x + Offset(gridDim.x) * s);\n"
+                     "    int reading = 0, writing = STAGES - 1; // buffers\n"
+                     "    for (Offset first = blockIdx.x; first < TILES; first += gridDim.x) {\n"
+                     "        wait<STAGES - 2>();\n"
+                     "        __syncthreads();\n"
+                     "        fetch_tile(buffers + writing * SPAN, src, t, first + Offset(gridDim.x) * "
+                     "(STAGES - 1));\n"
+                     "        const Element *full = buffers + reading * SPAN;\n");
+    else
+        gpu_text_add(t, "    for (Offset first = blockIdx.x; first < TILES; first += gridDim.x) {\n"
+                        "        fetch_tile(buffers, src, t, first);\n"
+                        "        wait<0>();\n"
+                        "        __syncthreads();\n"
+                        "        const Element *full = buffers;\n");
+}

@@ -1,0 +1,130 @@
+/* predict.c: what the hardware will count when a plan's kernel runs, by core's rules of one warp's access (access.c).
+ *
+ *   2 GiB of half_t in rows, 128 bits a thread: src {requests 4194304, sectors 67108864}: 16 a request, the ideal
+ *
+ * Global memory: the partition laid over the tensor, all kinds of tiles. Shared memory: the same buffer in every tile,
+ * so that only the edges of the shape make a difference. Exact unless an access straddles an edge: then the kernel
+ * goes value by value, which is not counted here, and `exact` is false. */
+#include "internal.h"
+
+struct predicting {
+    const struct gpu_plan *plan;
+    cJSON *json;
+    int64_t straddling; /* accesses that an edge cuts */
+};
+
+/* ---- global memory ---- */
+
+static void add_global(struct la_ctx *cx, struct predicting *p, const struct gpu_leg *leg,
+                       const struct gpu_tensor *tensor, enum la_access_op op)
+{
+    const struct la_partition part = la_partition_of_tv(cx, leg->part.tv, leg->part.tiler);
+    const struct la_reach reach = la_reach_make(cx, &part, tensor->layout, p->plan->copy.type->bits, 0);
+    const struct la_traffic t = la_traffic_of(cx, &reach, LA_GLOBAL, op, LA_LANES, leg->vector);
+    cJSON *json = cJSON_AddObjectToObject(p->json, tensor->name);
+    cJSON_AddNumberToObject(json, "requests", (double)t.all.instructions);
+    cJSON_AddNumberToObject(json, "sectors", (double)t.all.sectors);
+    cJSON_AddNumberToObject(json, "sectors_ideal", (double)t.all.sectors_ideal);
+    p->straddling += t.all.straddling;
+}
+
+/* ---- shared memory ---- */
+
+/* The tiles that lie at the same edges: bit k of `edges` is set for the last tile along mode k. */
+static int64_t tiles_at(const struct gpu_copy *c, uint32_t edges)
+{
+    int64_t n = 1;
+    for (uint32_t k = 0; k < c->src.rank; k++)
+        n *= !c->partial[k] ? c->rest[k] : edges >> k & 1 ? 1 : c->rest[k] - 1;
+    return n;
+}
+
+/* Whether all values of an access lie in the shape. */
+static bool is_inside(const struct gpu_copy *c, const struct gpu_leg *leg, uint32_t edges, int64_t thread,
+                      int64_t value)
+{
+    for (int64_t v = value; edges && v < value + leg->vector; v++)
+        for (uint32_t k = 0; k < c->src.rank; k++)
+            if ((edges >> k & 1) &&
+                gpu_map_at(leg->part.thread_at[k], thread) + gpu_map_at(leg->part.value_at[k], v) >=
+                    c->src.extent[k] % leg->part.tile[k])
+                return false;
+    return true;
+}
+
+/* Value `value` of a warp's threads, and those beside it, in a tile at these edges. */
+static struct la_access smem_access(const struct gpu_copy *c, const struct gpu_leg *leg, enum la_access_op op,
+                                    uint32_t edges, int64_t warp, int64_t value)
+{
+    const int64_t bytes = c->type->bits / 8, first = value - value % leg->vector;
+    struct la_access a = {
+        .space = LA_SHARED, .op = op, .bytes = (int32_t)(leg->smem_vector * bytes), .lanes = LA_LANES};
+    for (int32_t lane = 0; lane < LA_LANES && warp * LA_LANES + lane < leg->part.threads; lane++) {
+        const int64_t thread = warp * LA_LANES + lane;
+        if (!is_inside(c, leg, edges, thread, first))
+            continue;
+        a.active |= UINT32_C(1) << lane;
+        a.at[lane] = bytes * gpu_smem_place(c->smem, gpu_map_at(leg->smem.thread, thread) +
+                                                         gpu_map_at(leg->smem.value, value));
+    }
+    return a;
+}
+
+static void add_smem(struct predicting *p, const char *name, const struct gpu_leg *leg, enum la_access_op op)
+{
+    const struct gpu_copy *c = &p->plan->copy;
+    const int64_t warps = (leg->part.threads + LA_LANES - 1) / LA_LANES;
+    int64_t requests = 0, wavefronts = 0, ideal = 0;
+    uint32_t partial = 0;
+    for (uint32_t k = 0; k < c->src.rank; k++)
+        partial |= (uint32_t)c->partial[k] << k;
+    for (uint32_t edges = 0; edges <= partial; edges++) {
+        const int64_t tiles = (edges & ~partial) ? 0 : tiles_at(c, edges);
+        for (int64_t warp = 0; tiles > 0 && warp < warps; warp++)
+            for (int64_t v = 0; v < leg->part.values; v += leg->smem_vector) {
+                const struct la_access a = smem_access(c, leg, op, edges, warp, v);
+                const struct la_cost cost = la_access_cost(&a);
+                requests += tiles * cost.requests;
+                wavefronts += tiles * cost.wavefronts;
+                ideal += tiles * cost.wavefronts_ideal;
+            }
+    }
+    cJSON *json = cJSON_AddObjectToObject(p->json, name);
+    cJSON_AddNumberToObject(json, "requests", (double)requests);
+    cJSON_AddNumberToObject(json, "wavefronts", (double)wavefronts);
+    cJSON_AddNumberToObject(json, "conflicts", (double)(wavefronts - ideal));
+}
+
+/* ---- */
+
+static void predict_body(struct la_ctx *cx, void *arg)
+{
+    struct predicting *p = arg;
+    const struct gpu_copy *c = &p->plan->copy;
+    const bool async = c->in.atom.op != GPU_UNIVERSAL;
+    add_global(cx, p, &c->in, &c->src, async ? LA_CP_ASYNC : LA_LOAD);
+    add_global(cx, p, &c->out, &c->dst, LA_STORE);
+    if (c->smem) {
+        add_smem(p, "smem_store", &c->in, async ? LA_CP_ASYNC : LA_STORE);
+        add_smem(p, "smem_load", &c->out, LA_LOAD);
+    }
+    cJSON_AddBoolToObject(p->json, "exact", p->straddling == 0);
+    if (p->straddling)
+        cJSON_AddStringToObject(
+            p->json, "why",
+            la_format(cx,
+                      "%lld accesses are cut by the edge of the shape and are made value by "
+                      "value, but counted as one",
+                      (long long)p->straddling));
+}
+
+cJSON *gpu_predict(struct la_ctx *cx, const struct gpu_plan *plan)
+{
+    struct predicting p = {.plan = plan, .json = cJSON_CreateObject()};
+    if (la_try(cx, predict_body, &p))
+        return p.json;
+    cJSON_Delete(p.json); /* half of it would mislead */
+    p.json = cJSON_CreateObject();
+    cJSON_AddStringToObject(p.json, "why", cx->error.message);
+    return p.json;
+}
