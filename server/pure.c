@@ -22,36 +22,21 @@ const struct field eval_fields[] = {
     {"coord", FIELD_NOTATION, false, NULL,
      "With layout: one coordinate, full, nested, partial or an integer."},
     {"coords", FIELD_LIST, false, NULL, "With layout: coordinates; the answer has \"values\", one for each."},
-    FIELD_INTEGERS,
-    FIELD_TABLE,
-    FIELD_ROWS,
-    FIELD_COLS,
-    FIELD_TRACE,
-    FIELD_CHECKS,
+    FIELDS_OF_ANSWERS,
     {0}};
 
 const struct field product_fields[] = {
     {"kind", FIELD_CHOICE, true, products, "Which product."},
     {"a", FIELD_NOTATION, true, NULL, "The layout that is repeated."},
     {"b", FIELD_NOTATION, true, NULL, "The layout of the repetitions, or a tiler."},
-    FIELD_INTEGERS,
-    FIELD_TABLE,
-    FIELD_ROWS,
-    FIELD_COLS,
-    FIELD_TRACE,
-    FIELD_CHECKS,
+    FIELDS_OF_ANSWERS,
     {0}};
 
 const struct field divide_fields[] = {
     {"kind", FIELD_CHOICE, true, divides, "Which divide."},
     {"a", FIELD_NOTATION, true, NULL, "The layout that is divided."},
     {"b", FIELD_NOTATION, true, NULL, "The tiler: a layout, or a tuple that works by mode."},
-    FIELD_INTEGERS,
-    FIELD_TABLE,
-    FIELD_ROWS,
-    FIELD_COLS,
-    FIELD_TRACE,
-    FIELD_CHECKS,
+    FIELDS_OF_ANSWERS,
     {0}};
 
 /* Leave with the error that an entry of core has just filled. */

@@ -35,6 +35,8 @@
             "Add whether the answer is right: its law, looked at point by point, with a counterexample." \
     }
 
+#define FIELDS_OF_ANSWERS FIELD_INTEGERS, FIELD_TABLE, FIELD_ROWS, FIELD_COLS, FIELD_TRACE, FIELD_CHECKS
+
 extern const char *const integers_choices[];
 
 struct answer {
@@ -69,6 +71,7 @@ enum la_integers integers_of(struct request *rq, const char *const *texts, size_
 #define OP_FIELDS_MAX (LA_MAX_PARAMS + 8)
 void op_fields(const struct la_op *op, struct field *out);
 
-extern const struct field eval_fields[], product_fields[], divide_fields[], render_fields[], fit_fields[], atoms_fields[];
+extern const struct field eval_fields[], product_fields[], divide_fields[], render_fields[], fit_fields[],
+    atoms_fields[];
 
 #endif

@@ -84,8 +84,7 @@ void handle_ops(struct request *rq)
 /* Its parameters, "template" when it takes template arguments, and what every answer takes. */
 void op_fields(const struct la_op *op, struct field *out)
 {
-    static const struct field of_answers[] = {FIELD_INTEGERS, FIELD_TABLE,  FIELD_ROWS, FIELD_COLS,
-                                              FIELD_TRACE,    FIELD_CHECKS, {0}};
+    static const struct field of_answers[] = {FIELDS_OF_ANSWERS, {0}};
     for (size_t i = 0; i < LA_MAX_PARAMS && op->params[i].name; i++) {
         bool variadic = op->params[i].kinds & LA_VARIADIC, optional = op->params[i].kinds & LA_OPTIONAL;
         *out++ = (struct field){op->params[i].name, variadic ? FIELD_LIST : FIELD_NOTATION,
