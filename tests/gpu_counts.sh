@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Whole partitions against hardware counters: what core predicts of each (wavefronts of shared memory, sectors and requests
-# of global memory) must be what the card counts. One table; the last line is "N passed, N failed".
+# Whole partitions against hardware counters: what core predicts of each (wavefronts of shared memory, sectors and
+# requests of global memory) must be what the card counts. One table; the last line is "N passed, N failed".
 #
 #   tests/gpu_counts.sh             build, run under ncu, compare
 #   tests/gpu_counts.sh --compile   build only, up to the program: needs nvcc and no GPU
 #
-# The machine needs gcc and g++, make, python3, nvcc and ncu, and the right to read counters (root has it). The
-# partitions are in gpu_counts_cases.h, the kernels come from gpu_counts_gen.c, gpu_counts.py compares. Everything that was
-# made on the way goes to $OUT (default build/gpu-out).
+# The machine needs gcc and g++, make, python3, nvcc and ncu, a card of the architecture sm_90a, and the right to read
+# counters (root has it). The partitions are in gpu_counts_cases.h, the kernels come from gpu_counts_gen.c, and
+# gpu_counts.py compares. Everything that was made on the way goes to $OUT (default build/gpu-out).
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -53,6 +53,7 @@ metrics=$(python3 tests/gpu_counts.py --metrics)
 timeout 300 "$ncu" --clock-control none --print-units base --csv --metrics "$metrics" "$build/counts" \
     >"$OUT/counts.csv" 2>"$OUT/counts-ncu.log" ||
     { tail -n 20 "$OUT/counts-ncu.log" "$OUT/counts.csv"; fail "ncu failed"; }
-grep -q '^"ID"' "$OUT/counts.csv" || { tail -n 20 "$OUT/counts-ncu.log" "$OUT/counts.csv"; fail "ncu counted nothing"; }
+grep -q '^"ID"' "$OUT/counts.csv" ||
+    { tail -n 20 "$OUT/counts-ncu.log" "$OUT/counts.csv"; fail "ncu counted nothing"; }
 python3 tests/gpu_counts.py "$OUT/counts-table.tsv" "$OUT/counts.csv" | tee "$OUT/counts.txt"
 exit "${PIPESTATUS[0]}"
