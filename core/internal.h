@@ -257,10 +257,12 @@ struct la_value la_read(struct la_ctx *cx, const char *text, struct la_binding *
 
 /* Whether a name of a length that is so many edits away is near enough for a suggestion. */
 bool la_name_is_near(size_t len, size_t edits);
+/* Keep `candidate` when it is near, and nearer than `nearest`, which is `least` edits away. */
+void la_name_nearer(const char *name, size_t len, const char *candidate, const char **nearest, size_t *least);
 
 extern const struct la_op la_ops_tuple[], la_ops_layout[], la_ops_algebra[], la_ops_inverse[],
     la_ops_tiling[], la_ops_modes[], la_ops_swizzle[], la_ops_recast[], la_ops_smem[], la_ops_atom[],
-    la_ops_tiled_copy[], la_ops_tiled_mma[], la_ops_predicates[];
+    la_ops_tiled_copy[], la_ops_tiled_mma[], la_ops_predicates[], la_ops_tensor[];
 
 /* The template arguments of a call as the path of a mode: get<1,0>(t). At most LA_MAX_ARGS long. */
 uint32_t la_call_path(struct la_ctx *cx, const struct la_call *call, uint32_t path[LA_MAX_ARGS]);

@@ -405,6 +405,7 @@ const struct la_op la_ops_layout[] = {
     {.name = "make_fragment_like",
      .doc = "As make_layout_like, but with mode 0 contiguous, as registers want it.",
      .params = {{"layout", LA_K_ANYLAYOUT | LA_K_INTTUPLE}},
+     .template_params = "<T>",
      .gives = LA_K_LAYOUT,
      .run = op_make_fragment_like,
      .example = "make_fragment_like((_2,_4,_8):(_64,_8,_1))",

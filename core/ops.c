@@ -9,9 +9,9 @@
 #include <string.h>
 
 static const struct la_op *const groups[] = {
-    la_ops_tuple,  la_ops_layout,     la_ops_modes,    la_ops_algebra,    la_ops_inverse,
-    la_ops_tiling, la_ops_swizzle,    la_ops_recast,   la_ops_predicates, la_ops_smem,
-    la_ops_atom,   la_ops_tiled_copy, la_ops_tiled_mma};
+    la_ops_tuple,  la_ops_layout,     la_ops_modes,     la_ops_algebra,    la_ops_inverse,
+    la_ops_tiling, la_ops_swizzle,    la_ops_recast,    la_ops_predicates, la_ops_smem,
+    la_ops_atom,   la_ops_tiled_copy, la_ops_tiled_mma, la_ops_tensor};
 
 enum {
     GROUPS = sizeof groups / sizeof *groups,
@@ -63,21 +63,24 @@ bool la_name_is_near(size_t len, size_t edits)
     return edits <= len * NEAR_PERCENT / 100;
 }
 
+void la_name_nearer(const char *name, size_t len, const char *candidate, const char **nearest, size_t *least)
+{
+    const size_t n = strlen(candidate);
+    const size_t d = len <= MAX_NAME && n <= MAX_NAME ? distance(name, len, candidate, n) : SIZE_MAX;
+    if (d < *least && la_name_is_near(len, d)) {
+        *least = d;
+        *nearest = candidate;
+    }
+}
+
 const char *la_op_nearest(const char *name, size_t len)
 {
     const char *nearest = NULL;
     size_t least = SIZE_MAX;
-    if (len > MAX_NAME)
-        return NULL;
     const struct la_op *op;
-    for (size_t i = 0; (op = la_op_at(i)); i++) {
-        const size_t d = distance(name, len, op->name, strlen(op->name));
-        if (d < least) {
-            least = d;
-            nearest = op->name;
-        }
-    }
-    return la_name_is_near(len, least) ? nearest : NULL;
+    for (size_t i = 0; (op = la_op_at(i)); i++)
+        la_name_nearer(name, len, op->name, &nearest, &least);
+    return nearest;
 }
 
 _Noreturn void la_fail_arg(struct la_ctx *cx, uint32_t i, enum la_error_code code, const char *format, ...)

@@ -1,26 +1,30 @@
-/* parse.c: the grammar. Text is evaluated as it is read: there is no tree. Each function is named after its rule.
+/* parse.c: the grammar. Text is evaluated as it is read: there is no tree. Each function is named after
+ * its rule.
  *
- *     expression = operand [("=="|"!=") operand] ; operand = layout ["o" layout "o" operand] ; layout = sum [":" sum]
- *     sum        = term { ("+"|"-") term } ; term = unary { ("*"|"/"|"%") unary }
- *     unary      = "-" unary | postfix
- *     postfix    = primary { "(" coords ")" | "." NAME [<...>] "(" args ")" | "::" NAME | "{}" | "@" INTEGER }
+ *     expression = operand { operator operand } ; operand = layout ["o" layout "o" operand]
+ *     layout     = sum [":" sum] ; sum = unary { operator unary }          operators: see operators.c
+ *     unary      = ("-"|"!"|"&"|"*") unary | postfix
+ *     postfix    = primary { "(" coords ")" | "." NAME [<...>] "(" args ")" | "::" NAME | "{" args "}"
+ *                          | "@" INTEGER }
  *     primary    = literal | "(" items ")" | type | NAME [<...>] "(" args ")" | NAME
  *
- * Parentheses always make a tuple. Integers are read as la_integers says. Every error tells where it is. */
+ * Parentheses make a tuple, but for what C++ groups by them: (a + b), (a < b). Integers are read as
+ * la_integers says. Every error tells where it is. */
 #include "parse.h"
 
 #include <ctype.h>
 #include <string.h>
 
-static void deeper(struct parser *p)
+void la_deeper(struct parser *p)
 {
     if (++p->cx->depth > LA_MAX_DEPTH)
-        la_syntax(p, p->at, 1, LA_E_limit, "more than %d levels of parentheses", LA_MAX_DEPTH);
+        la_syntax(p, p->at, 1, LA_E_limit, "more than %d levels of parentheses, statements and calls",
+                  LA_MAX_DEPTH);
 }
 
 /* ---- values from values ---- */
 
-static void need_integer_tuple(struct parser *p, size_t start, struct la_value v, const char *what)
+void la_need_integers(struct parser *p, size_t start, struct la_value v, const char *what)
 {
     if (!(v.kind & LA_K_INTTUPLE))
         la_syntax(p, start, p->at - start, LA_E_kind, "%s must be an integer or a tuple of integers, not %s",
@@ -41,7 +45,7 @@ static struct la_value run(struct parser *p, const struct la_call *call, const s
 uint32_t la_arguments(struct parser *p, char close, struct la_value *args, struct la_span *spans)
 {
     uint32_t n = 0;
-    deeper(p);
+    la_deeper(p);
     if (!la_accept(p, close)) {
         do {
             la_skip_space(p);
@@ -57,10 +61,26 @@ uint32_t la_arguments(struct parser *p, char close, struct la_value *args, struc
     return n;
 }
 
-/* tuple = "(" [expression { "," expression }] ")" */
-static struct la_value tuple(struct parser *p)
+/* The parentheses from `open` hold only v, which ends here: does C++ group by them? (a + b), 2 * (a), (i <
+ * n), data; in the body of a function always. They make a tuple elsewhere, and in the formulas of our own. */
+static bool is_grouped(struct parser *p, struct la_value v, size_t open)
 {
-    deeper(p);
+    const bool operated = p->operated == p->at;
+    if (!la_next_is(p, ')'))
+        return false;
+    if (v.kind == LA_K_BOOL || la_is_data(v) || p->in_function)
+        return true;
+    const size_t behind = p->at + 1 + strspn(p->text + p->at + 1, " ");
+    const char c = p->text[behind];
+    return v.kind == LA_K_INT && p->execution && (c != ':' || behind == p->colon) &&
+           (operated || p->operand == open + 1 || (c && strchr("+-*/%<>=!&|^?", c)));
+}
+
+/* tuple = "(" [expression { "," expression }] ")" */
+static struct la_value tuple(struct parser *p, bool may_group)
+{
+    const size_t open = p->at - 1;
+    la_deeper(p);
     struct la_builder b;
     la_build(&b, p->cx);
     const uint32_t h = la_build_open(&b);
@@ -68,6 +88,11 @@ static struct la_value tuple(struct parser *p)
         do {
             const size_t start = p->at;
             const struct la_value v = la_expression(p);
+            if (may_group && b.len == 1 && is_grouped(p, v, open)) {
+                p->at++;
+                p->cx->depth--;
+                return v;
+            }
             if (v.kind & (LA_K_BOOL | LA_K_TEXT | LA_K_ATOM | LA_K_TILED_COPY | LA_K_TILED_MMA))
                 la_syntax(p, start, p->at - start, LA_E_kind, "%s cannot stand in a tuple",
                           la_kinds_text(p->cx, v.kind));
@@ -90,18 +115,6 @@ struct callee {
     struct la_span self_span;
 };
 
-static _Noreturn void unknown(struct parser *p, struct word w)
-{
-    const char *nearest = la_op_nearest(w.text, w.len);
-    for (const struct la_binding *b = p->names; b && !nearest; b = b->next)
-        if (strlen(b->name) == w.len && strncasecmp(b->name, w.text, w.len) == 0)
-            nearest = b->name;
-    if (!nearest)
-        nearest = la_atom_nearest(p->cx, w.text, w.len);
-    la_syntax(p, w.at, w.len, LA_E_unknown_name, "unknown name '%.*s'%s", (int)(w.len > 80 ? 80 : w.len),
-              w.text, nearest ? la_format(p->cx, "; did you mean '%s'?", nearest) : "");
-}
-
 /* call = NAME ["<" args ">"] "(" args ")" */
 static struct la_value call(struct parser *p, const struct callee *c)
 {
@@ -119,6 +132,11 @@ static struct la_value call(struct parser *p, const struct callee *c)
     if (c->has_self) {
         call->args[0] = c->self;
         spans[1] = c->self_span;
+        call->argc = 1;
+    }
+    if (!c->has_self && call->targc == 0 && c->op->params[0].kinds & LA_K_TEXT) {
+        spans[1] = la_skip_pointer(p);
+        call->args[0] = la_data();
         call->argc = 1;
     }
     struct la_value *rest = call->args + call->argc;
@@ -144,7 +162,7 @@ static struct la_value evaluate(struct parser *p, struct la_value f, size_t star
     const size_t open = p->at - 1;
     p->at = open;
     la_expect(p, '(', "before the coordinates");
-    struct la_value coords = tuple(p);
+    struct la_value coords = tuple(p, false);
     p->templates = templates;
     if (la_rank(coords.tuple) == 1)
         coords = la_node_value(coords.tuple + 1);
@@ -178,8 +196,12 @@ static struct la_value method(struct parser *p, struct la_value self, size_t sta
         c.op = la_op_find("tiled_divide", strlen("tiled_divide"));
     else
         c.op = la_op_find(c.name.text, c.name.len);
+    if (la_word_is(c.name, "data") && la_next_is(p, '(')) { /* the pointer of a tensor */
+        la_skip_brackets(p);
+        return la_data();
+    }
     if (!c.op)
-        unknown(p, c.name);
+        la_unknown(p, c.name);
     return call(p, &c);
 }
 
@@ -194,7 +216,7 @@ static struct la_value member(struct parser *p, struct la_value self, size_t sta
     struct la_call *ask = la_alloc(p->cx, sizeof *ask);
     ask->op = la_op_find(w.text, w.len);
     if (!ask->op)
-        unknown(p, w);
+        la_unknown(p, w);
     ask->argc = 1;
     ask->targc = 0;
     ask->args[0] = self;
@@ -217,31 +239,16 @@ static bool variable(struct parser *p, struct word w, struct la_value *out)
     return false;
 }
 
-/* A variable may have the name of an operation: `layout(1,2)` asks the variable, `shape<0>(x)` the operation. */
+/* A variable may have the name of an operation: `layout(1,2)` and `size < 3` ask the variable,
+ * `shape<0>(x)` the operation. */
 static bool is_call_of_operation(struct parser *p, struct la_value variable)
 {
-    return la_next_is(p, '<') || (la_next_is(p, '(') && !(variable.kind & (LA_K_ANYLAYOUT | LA_K_SWIZZLE)));
-}
-
-/* cast = TYPE "(" expression ")" | "static_cast<" TYPE ">(" expression ")": a run-time integer of the same value */
-static struct la_value cast(struct parser *p, struct word w)
-{
-    if (la_accept(p, '<')) {
-        la_word(p, &w);
-        la_expect(p, '>', "after the type of static_cast");
-    }
-    la_expect(p, '(', "before what is converted");
-    if (la_accept(p, ')'))
-        return la_value_tuple(la_int(p->cx, 0, p->static_integers));
-    const size_t start = p->at;
-    const struct la_value v = la_expression(p);
-    la_expect(p, ')', "after what is converted");
-    if (v.kind == LA_K_BOOL)
-        return la_value_tuple(la_int(p->cx, v.truth, p->static_integers));
-    if (v.kind != LA_K_INT || v.tuple->path)
-        la_syntax(p, start, p->at - start, LA_E_kind, "only an integer can be converted, not %s",
-                  la_kinds_text(p->cx, v.kind));
-    return la_value_tuple(la_int(p->cx, v.tuple->value, p->static_integers));
+    if (!la_next_is(p, '<'))
+        return la_next_is(p, '(') && !(variable.kind & (LA_K_ANYLAYOUT | LA_K_SWIZZLE));
+    const size_t at = p->at;
+    const bool calls = p->text[at + 1] != '<' && la_skip_angles(p) && la_next_is(p, '(');
+    p->at = at;
+    return calls;
 }
 
 static struct la_value name(struct parser *p)
@@ -256,23 +263,22 @@ static struct la_value name(struct parser *p)
     struct la_value v;
     if (la_word_is(w, "typename"))
         return name(p);
+    if (w.text[0] == '_' && isdigit((unsigned char)w.text[1])) { /* cute::_4 */
+        p->at = w.at;
+        return la_value_tuple(la_literal(p));
+    }
     if (la_word_is(w, "decltype")) { /* decltype(x){} is x */
         la_expect(p, '(', "after decltype");
         v = la_expression(p);
         la_expect(p, ')', "after decltype(...");
         return v;
     }
+    if (la_defined_name(p, w, &v))
+        return v;
     const struct callee c = {.name = w, .op = la_op_find(w.text, w.len)};
     if (variable(p, w, &v) && !(c.op && is_call_of_operation(p, v)))
         return v;
-    if (c.op)
-        return call(p, &c);
-    if (la_word_is(w, "static_cast"))
-        return cast(p, w);
-    w = la_qualified(p, w);
-    if (!la_type_spelling(p, w, &v))
-        unknown(p, w);
-    return v.kind == LA_K_TYPE && v.type->bits && la_next_is(p, '(') ? cast(p, w) : v;
+    return c.op ? call(p, &c) : la_named_type(p, w);
 }
 
 static struct la_value primary(struct parser *p)
@@ -280,7 +286,10 @@ static struct la_value primary(struct parser *p)
     const struct la_node *n = la_literal(p);
     if (n)
         return la_value_tuple(n);
-    return la_accept(p, '(') ? tuple(p) : name(p);
+    if (la_accept(p, '('))
+        return tuple(p, true);
+    struct la_value data;
+    return la_data_literal(p, &data) ? data : name(p);
 }
 
 /* basis = integer "@" INTEGER { "@" INTEGER }: innermost first */
@@ -321,8 +330,15 @@ static struct la_value postfix(struct parser *p)
                 v = la_value_tuple(la_int(p->cx, v.tuple->value, p->static_integers || p->templates > 0));
         } else if (la_next_is(p, ':') && p->text[p->at + 1] == ':') {
             v = member(p, v, start, end);
-        } else if (la_accept(p, '{')) {
-            la_expect(p, '}', "after '{': values stand in the type");
+        } else if (la_is_data(v) && la_data_member(p)) {
+            continue;
+        } else if (la_next_is(p, '[') && v.kind & LA_K_ANYLAYOUT) { /* an element of a tensor */
+            la_skip_brackets(p);
+            v = la_data();
+        } else if (la_next_is(p, '{') && la_empty_braces(p, v)) {
+            continue;
+        } else if (la_next_is(p, '{') || (v.kind == LA_K_TYPE && v.type->bits && la_next_is(p, '('))) {
+            v = la_made(p, v, start, end);
         } else if (la_accept(p, '@')) {
             v = basis(p, v, start);
         } else if (la_next_is(p, '.') && !isdigit((unsigned char)p->text[p->at + 1])) {
@@ -335,62 +351,37 @@ static struct la_value postfix(struct parser *p)
     }
 }
 
-static struct la_value unary(struct parser *p)
+static struct la_value negated(struct parser *p, size_t start, struct la_value v)
 {
-    la_skip_space(p);
-    const size_t start = p->at;
-    if (!la_accept(p, '-'))
-        return postfix(p);
-    deeper(p);
-    struct la_value v = unary(p);
-    p->cx->depth--;
-    need_integer_tuple(p, start, v, "what follows '-'");
+    if (la_is_data(v))
+        return v;
+    la_need_integers(p, start, v, "what follows '-'");
     if (v.kind != LA_K_INT)
         la_syntax(p, start, p->at - start, LA_E_kind, "a tuple cannot be negated");
     AT(p, start, v = la_value_tuple(la_neg(p->cx, v.tuple)));
     return v;
 }
 
-static struct la_value binary(struct parser *p, size_t start, struct la_value a, struct la_value b,
-                              const struct la_node *(*op)(struct la_ctx *cx, const struct la_node *a,
-                                                          const struct la_node *b))
-{
-    need_integer_tuple(p, start, a, "an operand");
-    need_integer_tuple(p, start, b, "an operand");
-    AT(p, start, a = la_value_tuple(op(p->cx, a.tuple, b.tuple)));
-    return a;
-}
-
-static struct la_value term(struct parser *p)
+/* unary = ("-" | "!" | "not" | "&" | "*") unary | ("++" | "--") NAME | postfix: the address of anything is
+ * data */
+struct la_value la_unary(struct parser *p)
 {
     la_skip_space(p);
     const size_t start = p->at;
-    struct la_value v = unary(p);
-    for (;;) {
-        if (la_accept(p, '*'))
-            v = binary(p, start, v, unary(p), la_mul);
-        else if (la_accept(p, '/'))
-            v = binary(p, start, v, unary(p), la_div);
-        else if (la_accept(p, '%'))
-            v = binary(p, start, v, unary(p), la_mod);
-        else
-            return v;
-    }
-}
-
-static struct la_value sum(struct parser *p)
-{
+    const char c = p->text[start], *s = p->text + start;
+    if ((c == '+' || c == '-') && s[1] == c && isalpha((unsigned char)s[2]) && p->execution)
+        return la_counted(p);
+    if (c == 'n' ? !la_accept_word(p, "not") : !c || !strchr("-!&*", c))
+        return postfix(p);
+    p->at += c != 'n';
+    la_deeper(p);
     la_skip_space(p);
-    const size_t start = p->at;
-    struct la_value v = term(p);
-    for (;;) {
-        if (la_accept(p, '+'))
-            v = binary(p, start, v, term(p), la_add);
-        else if (la_accept(p, '-'))
-            v = binary(p, start, v, term(p), la_sub);
-        else
-            return v;
-    }
+    p->operand = p->at + 1;
+    const struct la_value v = la_unary(p);
+    p->cx->depth--;
+    if (c == '-')
+        return negated(p, start, v);
+    return c == '&' || c == '*' || la_is_data(v) ? la_data() : la_truth(!la_truth_of(p, v, start));
 }
 
 /* layout = shape ":" stride */
@@ -398,15 +389,15 @@ static struct la_value layout(struct parser *p)
 {
     la_skip_space(p);
     const size_t start = p->at;
-    struct la_value v = sum(p);
-    if (!la_next_is(p, ':') || p->text[p->at + 1] == ':')
+    struct la_value v = la_sum(p);
+    if (!la_next_is(p, ':') || p->text[p->at + 1] == ':' || p->at == p->colon)
         return v;
-    need_integer_tuple(p, start, v, "the shape before ':'");
+    la_need_integers(p, start, v, "the shape before ':'");
     p->at++;
     la_skip_space(p);
     const size_t stride_at = p->at;
-    const struct la_value stride = sum(p);
-    need_integer_tuple(p, stride_at, stride, "the stride after ':'");
+    const struct la_value stride = la_sum(p);
+    la_need_integers(p, stride_at, stride, "the stride after ':'");
     struct la_layout a;
     AT(p, start, a = la_make_layout(p->cx, v.tuple, stride.tuple));
     return la_value_layout(a);
@@ -445,7 +436,7 @@ static struct la_value composed(struct parser *p, struct la_value outer, size_t 
     return la_value_layout((struct la_layout){inner.layout.shape, inner.layout.stride, a, offset.tuple});
 }
 
-static struct la_value operand(struct parser *p)
+struct la_value la_operand(struct parser *p)
 {
     la_skip_space(p);
     const size_t start = p->at;
@@ -465,19 +456,16 @@ static const struct la_node *plain_literal(struct parser *p)
     return NULL;
 }
 
-/* expression = operand [("==" | "!=") operand]: the same numbers in the same places, static or not */
+/* expression = operand [operators of operators.c] */
 struct la_value la_expression(struct parser *p)
 {
     const struct la_node *n = plain_literal(p);
     if (n)
         return la_value_tuple(n);
-    const struct la_value a = operand(p);
+    la_skip_space(p);
+    const size_t start = p->at;
+    const struct la_value a = la_operand(p);
     la_skip_space(p);
     const char c = p->text[p->at];
-    if ((c != '=' && c != '!') || p->text[p->at + 1] != '=')
-        return a;
-    p->at += 2;
-    const struct la_value b = operand(p);
-    const bool same = strcmp(la_print(p->cx, &a, LA_SPELL_TEXT), la_print(p->cx, &b, LA_SPELL_TEXT)) == 0;
-    return la_truth(same == (c == '='));
+    return c && strchr("=!<>&|^?oa", c) ? la_operators(p, a, start) : a;
 }

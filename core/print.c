@@ -213,7 +213,7 @@ static const struct {
     {LA_K_TILED_COPY, "tiled_copy", "a tiled copy"},
     {LA_K_TILED_MMA, "tiled_mma", "a tiled MMA"},
     {LA_K_ATOM, "atom", "an atom"},
-    {LA_K_TEXT, "text", "a text"},
+    {LA_K_TEXT, "data", "data of the host"},
 };
 
 const char *la_kind_name(enum la_kind kind)

@@ -1,276 +1,274 @@
-/* program.c: statements: what is between the expressions of a pasted program.
+/* program.c: the statements of a pasted program, one after the other.
  *
- *     program   = { statement ";" | function head | "}" }
- *     statement = [type words] NAME "=" expression | TYPE NAME ["{}"] | "print(" expression ")" | "cout" << ...
- *               | "using namespace cute" | "static_assert(...)" | "return" expression | expression
+ *     program   = { function | "namespace" NAME "{" | "}" | statement }
+ *     statement = "{" { statement } "}" | control | declaration | assignment | print | assertion
+ *               | expression ";"
  *
- * Type words are not checked: `auto const& x = ...` and `Layout<Shape<_2>> x = ...` declare x. The value of a program is
- * that of its last expression. */
-#include "parse.h"
+ *     int main() { auto l = make_layout(make_shape(Int<8>{}, _4{})); print(l); }       prints (_8,_4):(_1,_8)
+ *
+ * Text is evaluated as it is read. The value of a program is that of the last expression that ran; a ';'
+ * at its end may be left out. How many statements run is limited, so that every program ends. Statements
+ * that move data, and definitions of classes, are passed over; what no rule knows is an error with its
+ * place. */
+#include "program.h"
 
 #include <ctype.h>
 #include <string.h>
 
-static struct la_binding *bind(struct parser *p, const char *text, size_t len, struct la_span at,
-                               struct la_value v)
-{
-    struct la_binding *b = la_alloc(p->cx, sizeof *b);
-    *b = (struct la_binding){
-        .name = la_format(p->cx, "%.*s", (int)len, text), .at = at.at, .len = at.len, .value = v};
-    return b;
-}
-
-static void assign(struct parser *p, struct word w, struct la_span at, struct la_value v)
-{
-    for (struct la_binding *b = p->names; b; b = b->next)
-        if (la_word_is(w, b->name)) {
-            b->value = v;
-            b->at = at.at;
-            b->len = at.len;
-            return;
-        }
-    struct la_binding *b = bind(p, w.text, w.len, at, v);
-    *(p->last_name ? &p->last_name->next : &p->names) = b;
-    p->last_name = b;
-}
-
-/* Skip a string literal or a character; true when it was one. */
-static bool skip_string(struct parser *p)
+bool la_at_end(struct parser *p)
 {
     la_skip_space(p);
-    const char quote = p->text[p->at];
-    if (quote != '"' && quote != '\'')
-        return false;
-    const size_t start = p->at++;
-    while (p->text[p->at] != quote) {
-        if (p->text[p->at] == '\\')
-            p->at++;
-        if (p->at >= p->len || p->text[p->at] == '\n')
-            la_syntax(p, start, 1, LA_E_syntax, "this string is not closed");
-        p->at++;
-    }
-    p->at++;
-    return true;
+    return p->at >= p->len || p->at + 1 == p->stop;
 }
 
-static void show(struct parser *p)
+/* The last statement of a text, or of a block or macro, may leave its ';' out. */
+void la_finish(struct la_execution *x)
 {
-    la_skip_space(p);
-    const size_t at = p->at;
-    const struct la_value v = la_expression(p);
+    struct parser *p = &x->parser;
+    if (!la_at_end(p) && p->at != x->expanded && !(x->level > 0 && p->text[p->at] == '}'))
+        la_expect(p, ';', "after this statement");
+}
+
+struct la_span la_result(struct la_execution *x, size_t start, struct la_value v)
+{
+    struct parser *p = &x->parser;
+    while (start < p->at && (isspace((unsigned char)p->text[start]) || p->text[start] == '='))
+        start++;
     size_t end = p->at;
-    while (end > at && isspace((unsigned char)p->text[end - 1]))
+    while (end > start && isspace((unsigned char)p->text[end - 1]))
         end--;
-    struct la_binding *b = bind(p, p->text + at, end - at, (struct la_span){at, end - at}, v);
-    *(p->last_print ? &p->last_print->next : &p->prints) = b;
-    p->last_print = b;
+    const struct la_span span = {start, end - start};
+    if (la_is_data(v))
+        return span;
+    const bool is_call = p->last_call && p->last_call_span.at == start &&
+                         p->last_call_span.at + p->last_call_span.len == p->at;
+    x->out->call = is_call ? p->last_call : NULL;
+    x->last = v;
+    x->any = true;
+    return span;
 }
 
-/* stream = "cout" { "<<" (string | "endl" | expression) } */
-static bool stream(struct parser *p)
+void la_read_over(struct la_execution *x, size_t bytes)
 {
-    if (!la_accept_word(p, "std::cout") && !la_accept_word(p, "cout"))
-        return false;
-    while (la_accept(p, '<')) {
-        la_expect(p, '<', "between what is printed");
-        if (!skip_string(p) && !la_accept_word(p, "std::endl") && !la_accept_word(p, "endl"))
-            show(p);
-    }
-    return true;
+    x->work += bytes / LA_BYTES_A_STATEMENT;
 }
 
-/* print = ("print" | "print_layout" | ...) "(" [string ","] { expression } ")" : each value is shown; strings are not */
-static bool print(struct parser *p)
+void la_charge(struct la_execution *x, size_t bytes)
 {
-    static const char *const names[] = {"print", "print_layout", "print_tensor", "printf"};
-    const size_t start = p->at;
-    struct word w;
-    bool is_print = false;
-    if (la_word(p, &w))
-        for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-            is_print = is_print || la_word_is(w, names[i]);
-    if (!is_print || !la_accept(p, '(')) {
-        p->at = start;
-        return false;
-    }
-    if (la_accept(p, ')'))
-        return true;
-    do {
-        if (!skip_string(p))
-            show(p);
-    } while (la_accept(p, ','));
-    la_expect(p, ')', "after what is printed");
-    return true;
+    x->work++;
+    la_read_over(x, bytes);
+    if (x->work > LA_MAX_STATEMENTS)
+        la_syntax(&x->parser, x->statement, 1, LA_E_limit, "more than %d statements ran before this one",
+                  LA_MAX_STATEMENTS);
 }
 
-/* Where a statement assigns: the '=' outside all brackets, before its end; 0 when it does not. */
-static size_t assignment(struct parser *p)
-{
-    int open = 0;
-    for (size_t i = p->at; i < p->len; i++) {
-        const char c = p->text[i];
-        if (c == '(' || c == '{' || c == '[')
-            open++;
-        else if (c == ')' || c == '}' || c == ']')
-            open--;
-        else if (c == '"' || c == '\'' || (c == ';' && open <= 0))
-            return 0;
-        else if (c == '=' && open == 0 && p->text[i + 1] != '=' && i > p->at &&
-                 !strchr("=!<>", p->text[i - 1]))
-            return i;
-    }
-    return 0;
-}
-
-/* The NAME before '='; false when what stands before it is no declaration (the '=' belongs to an expression). */
-static bool declared(struct parser *p, size_t equals, struct word *name)
-{
-    size_t end = equals;
-    while (end > p->at && isspace((unsigned char)p->text[end - 1]))
-        end--;
-    size_t start = end;
-    while (start > p->at && (isalnum((unsigned char)p->text[start - 1]) || p->text[start - 1] == '_'))
-        start--;
-    if (start == end || isdigit((unsigned char)p->text[start]))
-        return false;
-    *name = (struct word){p->text + start, start, end - start};
-    for (size_t i = p->at; i < start; i++) /* type words: const auto&, cute::Layout<Shape<_2,_3>> */
-        if (!isalnum((unsigned char)p->text[i]) && !isspace((unsigned char)p->text[i]) &&
-            !strchr("_:<>,&*", p->text[i]))
-            return false;
-    return true;
-}
-
-/* using_directive = "using" "namespace" NAME */
-static bool using_directive(struct parser *p)
-{
-    const size_t start = p->at;
-    struct word w;
-    if (la_accept_word(p, "using") && la_accept_word(p, "namespace") &&
-        (la_accept_word(p, "cute") || la_word(p, &w)))
-        return true;
-    p->at = start;
-    return false;
-}
-
-/* assertion = ("static_assert" | "CUTE_STATIC_ASSERT" | "assert" | ...) "(" ... ")": skipped, it changes no value */
-static bool assertion(struct parser *p)
-{
-    static const char *const names[] = {"static_assert", "CUTE_STATIC_ASSERT", "CUTE_STATIC_ASSERT_V",
-                                        "assert"};
-    const size_t start = p->at;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (la_accept_word(p, names[i]) && la_next_is(p, '(')) {
-            int open = 0;
-            do {
-                if (skip_string(p))
-                    continue;
-                if (p->at >= p->len)
-                    la_syntax(p, start, strlen(names[i]), LA_E_syntax, "the parentheses of %s are not closed",
-                              names[i]);
-                open += p->text[p->at] == '(';
-                open -= p->text[p->at] == ')';
-                p->at++;
-            } while (open > 0);
-            return true;
-        }
-    p->at = start;
-    return false;
-}
-
-/* function = type words NAME "(" parameters ")" "{": its body is read as statements of the program */
-static bool function_head(struct parser *p)
-{
-    const size_t start = p->at;
-    struct word w;
-    int words = 0;
-    while (la_word(p, &w)) {
-        words++;
-        while (la_accept(p, '*') || la_accept(p, '&'))
-            ;
-    }
-    if (words >= 2 && la_accept(p, '(')) {
-        while (p->at < p->len && !strchr("(){};", p->text[p->at]))
-            p->at++;
-        if (la_accept(p, ')') && la_accept(p, '{'))
-            return true;
-    }
-    p->at = start;
-    return false;
-}
-
-static void refuse_statements(struct parser *p)
-{
-    static const char *const words[] = {"for",      "while",  "if",    "do",  "switch",
-                                        "template", "struct", "class", "goto"};
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        const size_t start = p->at;
-        if (la_accept_word(p, words[i]))
-            la_syntax(p, start, strlen(words[i]), LA_E_syntax,
-                      "'%s' is not evaluated: a program is declarations, expressions and print(...)",
-                      words[i]);
-    }
-}
-
-struct evaluation {
-    struct parser parser;
-    struct la_program *out;
-    struct la_value last;
-    bool any;   /* there is a value */
-    int blocks; /* open function bodies */
+struct attempt {
+    struct parser *p;
+    struct la_value value;
 };
 
-/* TYPE NAME; or TYPE NAME{};  where the type is a value: the name is given it. */
-static void declare_of_type(struct parser *p, struct la_span at, struct la_value v)
+static void attempt(struct la_ctx *cx, void *arg)
 {
-    struct word name;
-    la_skip_space(p);
-    if (!isalpha((unsigned char)p->text[p->at]) || !la_word(p, &name))
-        return;
-    if (la_accept(p, '{'))
-        la_expect(p, '}', "after '{': values stand in the type");
-    assign(p, name, at, v);
+    struct attempt *a = arg;
+    (void)cx;
+    a->value = la_expression(a->p);
 }
 
-/* statement, after all that is no value: evaluate, and give the value its name */
-static void valued(struct evaluation *e)
+bool la_attempt(struct parser *p, struct la_value *out)
 {
-    struct parser *p = &e->parser;
+    struct la_execution *const x = p->execution;
+    struct la_trace *const trace = p->cx->trace;
+    const struct la_execution before = *x;
+    struct attempt a = {.p = p};
+    p->attempts = true;
+    if (la_try(p->cx, attempt, &a)) {
+        p->attempts = before.parser.attempts;
+        *out = a.value;
+        return true;
+    }
+    *x = before;
+    p->cx->trace = trace;
+    p->cx->error = (struct la_error){0};
+    if (x->last_known)
+        x->last_known->next = NULL;
+    if (x->last_print)
+        x->last_print->next = NULL;
+    else
+        x->out->prints = NULL;
+    return false;
+}
+
+/* ---- statements ---- */
+
+static enum la_flow skip_definition(struct la_execution *x, struct word w)
+{
+    (void)w;
+    la_skip_to(&x->parser, ";"); /* a class is unknown where it is used */
+    la_finish(x);
+    return LA_NEXT;
+}
+
+static enum la_flow open_namespace(struct la_execution *x, struct word w)
+{
+    struct parser *p = &x->parser;
     struct word name;
-    const size_t equals = assignment(p);
-    const bool declares = equals && declared(p, equals, &name);
-    if (declares)
-        p->at = equals + 1;
+    while (la_word(p, &name)) {
+        la_define(x, (struct la_definition){.kind = LA_NAMESPACE, .name = name});
+        while (la_accept(p, ':'))
+            ;
+    }
+    if (x->level > 0 || !la_accept(p, '{'))
+        return skip_definition(x, w);
+    x->namespaces++;
+    return LA_NEXT;
+}
+
+static _Noreturn enum la_flow refuse(struct la_execution *x, struct word w);
+static enum la_flow refuse(struct la_execution *x, struct word w)
+{
+    la_syntax(&x->parser, w.at, w.len, LA_E_syntax,
+              "'%.*s' is not evaluated: a program has declarations, if, for, while, functions and print(...)",
+              (int)w.len, w.text);
+}
+
+static const struct {
+    const char *word;
+    enum la_flow (*run)(struct la_execution *x, struct word w);
+    char needs; /* the character that must follow, or 0 */
+} keywords[] = {
+    {"if", la_if, 0},
+    {"for", la_for, 0},
+    {"while", la_while, 0},
+    {"do", la_do, 0},
+    {"break", la_jump, 0},
+    {"continue", la_jump, 0},
+    {"return", la_return, 0},
+    {"using", la_using, 0},
+    {"typedef", la_typedef, 0},
+    {"template", la_template, 0},
+    {"namespace", open_namespace, 0},
+    {"struct", skip_definition, 0},
+    {"class", skip_definition, 0},
+    {"union", skip_definition, 0},
+    {"enum", skip_definition, 0},
+    {"switch", refuse, 0},
+    {"goto", refuse, 0},
+    {"try", refuse, 0},
+    {"throw", refuse, 0},
+    {"else", refuse, 0},
+    {"case", refuse, 0},
+    {"asm", refuse, 0},
+    {"print", la_print_statement, '('},
+    {"printf", la_print_statement, '('},
+    {"fprintf", la_print_statement, '('},
+    {"print_layout", la_print_statement, '('},
+    {"print_tensor", la_print_statement, '('},
+    {"print_latex", la_print_statement, '('},
+    {"pretty_print", la_print_statement, '('},
+    {"cout", la_stream, '<'},
+    {"cerr", la_stream, '<'},
+    {"clog", la_stream, '<'},
+    {"CUTLASS_TRACE_HOST", la_stream, '('},
+    {"static_assert", la_assertion, '('},
+    {"CUTE_STATIC_ASSERT", la_assertion, '('},
+    {"CUTE_STATIC_ASSERT_V", la_assertion, '('},
+    {"assert", la_assertion, '('},
+};
+
+/* The statement that this word begins, or NULL. */
+static enum la_flow (*statement_of(struct la_execution *x, struct word w))(struct la_execution *, struct word)
+{
+    for (size_t i = 0; i < sizeof keywords / sizeof *keywords; i++)
+        if (keywords[i].word[0] == w.text[0] && la_word_is(w, keywords[i].word))
+            return !keywords[i].needs || (la_next_is(&x->parser, keywords[i].needs) && !la_is_defined(x, w))
+                       ? keywords[i].run
+                       : NULL;
+    return NULL;
+}
+
+bool la_begins_statement(struct la_execution *x)
+{
+    struct parser *p = &x->parser;
+    struct word w;
     la_skip_space(p);
     const size_t start = p->at;
-    p->last_call = NULL;
-    e->last = la_expression(p);
-    e->any = true;
-    const struct la_span span = {start, p->at - start};
-    const bool is_call = p->last_call && p->last_call_span.at == start && p->last_call_span.len == span.len;
-    e->out->call = is_call ? p->last_call : NULL;
-    if (declares)
-        assign(p, name, span, e->last);
-    else
-        declare_of_type(p, span, e->last);
+    const bool begins = p->text[start] == '{' || (la_word(p, &w) && statement_of(x, w));
+    p->at = start;
+    return begins;
 }
 
-static void statement(struct evaluation *e)
+/* expression { "," expression } */
+static void expressions(struct la_execution *x)
 {
-    struct parser *p = &e->parser;
-    refuse_statements(p);
-    if (print(p) || stream(p)) {
-        if (p->last_print)
-            e->last = p->last_print->value;
-        e->any = e->any || p->last_print;
-        e->out->call = NULL;
-    } else if (!using_directive(p) && !assertion(p)) {
-        const struct la_value before = e->last;
-        const bool any = e->any, returns = la_accept_word(p, "return");
-        if (!returns || !la_next_is(p, ';'))
-            valued(e);
-        if (returns && any) /* `return 0;` is not the value of what was pasted */
-            e->last = before;
+    struct parser *p = &x->parser;
+    do {
+        la_skip_space(p);
+        const size_t start = p->at;
+        p->last_call = NULL;
+        la_result(x, start, la_expression(p));
+    } while (la_accept(p, ','));
+}
+
+static enum la_flow one_statement(struct la_execution *x)
+{
+    struct parser *p = &x->parser;
+    struct word w;
+    if (la_accept(p, ';'))
+        return LA_NEXT;
+    if (p->text[p->at] == '{')
+        return la_block(x);
+    bool may_declare = p->text[p->at] == '['; /* [[maybe_unused]] */
+    const size_t start = p->at;
+    if (la_word(p, &w)) {
+        enum la_flow (*const run)(struct la_execution *, struct word) = statement_of(x, w);
+        if (run)
+            return run(x, w);
+        la_skip_space(p);
+        const char c = p->text[p->at]; /* behind a type */
+        may_declare = isalpha((unsigned char)c) || (c && strchr("_<*&:[", c)) ||
+                      (c == '(' && (la_word_is(w, "decltype") || la_word_is(w, "alignas")));
+        p->at = start;
+    }
+    if ((may_declare && la_declaration(x)) || la_data_statement(x))
+        return LA_NEXT;
+    if (!la_assignment(x))
+        expressions(x);
+    la_finish(x);
+    return LA_NEXT;
+}
+
+enum la_flow la_statement(struct la_execution *x)
+{
+    struct parser *p = &x->parser;
+    la_skip_space(p);
+    const size_t start = p->at;
+    x->statement = start;
+    la_charge(x, 0);
+    la_deeper(p);
+    const enum la_flow flow = one_statement(x);
+    p->cx->depth--;
+    la_read_over(x, p->at > start ? p->at - start : 0);
+    return flow;
+}
+
+/* ---- the program ---- */
+
+static void items(struct la_execution *x)
+{
+    struct parser *p = &x->parser;
+    const bool has_blocks = strchr(p->text, '{');
+    for (;;) {
+        while (la_accept(p, ';') || (x->namespaces > 0 && la_accept(p, '}') && x->namespaces--))
+            ;
+        if (p->at >= p->len)
+            return;
+        x->statement = p->at;
+        if (p->text[p->at] == '}')
+            la_syntax(p, p->at, 1, LA_E_syntax, "this '}' closes nothing");
+        if (has_blocks && la_function(x, 0))
+            continue;
+        if (la_statement(x) == LA_RETURN)
+            return;
     }
 }
 
@@ -283,36 +281,21 @@ static bool ends_with(struct la_ctx *cx, struct la_value v)
 
 static void program(struct la_ctx *cx, void *arg)
 {
-    struct evaluation *e = arg;
-    struct parser *p = &e->parser;
+    struct la_execution *x = arg;
     cx->depth = 0;
     cx->spans = NULL;
     cx->call = NULL;
-    for (;;) {
-        while (la_accept(p, ';'))
-            ;
-        if (e->blocks > 0 && la_accept(p, '}')) {
-            e->blocks--;
-            continue;
-        }
-        if (p->at >= p->len)
-            break;
-        if (function_head(p)) {
-            e->blocks++;
-            continue;
-        }
-        statement(e);
-        la_skip_space(p);
-        if (p->at < p->len)
-            la_expect(p, ';', "after this statement");
-    }
-    if (!e->any)
-        la_syntax(p, 0, 0, LA_E_syntax, "there is nothing to evaluate");
-    if (cx->trace && !ends_with(cx, e->last))
-        la_step(cx, "value", e->last, 0, NULL, "the value of the last expression");
-    e->out->value = e->last;
-    e->out->names = p->names;
-    e->out->prints = p->prints;
+    if (strchr(x->parser.text, '#'))
+        la_collect_macros(x);
+    items(x);
+    if (x->definitions)
+        la_run_functions(x);
+    if (!x->any)
+        la_syntax(&x->parser, 0, 0, LA_E_syntax, "there is nothing to evaluate");
+    if (cx->trace && !ends_with(cx, x->last))
+        la_step(cx, "value", x->last, 0, NULL, "the value of the last expression");
+    x->out->value = x->last;
+    x->out->names = x->known;
 }
 
 /* Static spellings: _3, _-3, _m3, 3_c, Int<3>, C<3>. */
@@ -349,32 +332,63 @@ bool la_has_static(const char *text)
     return false;
 }
 
+/* An error that nobody gave a place is shown at the statement that was running. */
+static void place(struct la_execution *x)
+{
+    const struct parser *p = &x->parser;
+    struct la_error *e = &p->cx->error;
+    if (e->has_position)
+        return;
+    e->has_position = true;
+    e->at = x->statement < p->len ? x->statement : p->len;
+    e->len = p->at > e->at && p->at <= p->len ? p->at - e->at : 0;
+}
+
 bool la_eval(struct la_ctx *cx, const char *text, enum la_integers integers, struct la_program *out)
 {
     if (integers == LA_INTEGERS_AUTO)
         integers = la_has_static(text) ? LA_INTEGERS_CUTE : LA_INTEGERS_STATIC;
     *out = (struct la_program){.integers = integers};
-    struct evaluation e = {.parser = {.cx = cx,
-                                      .text = text,
-                                      .len = strlen(text),
-                                      .static_integers = integers == LA_INTEGERS_STATIC},
-                           .out = out};
-    return la_try(cx, program, &e);
+    struct la_execution x = {.parser = {.cx = cx,
+                                        .text = text,
+                                        .len = strlen(text),
+                                        .static_integers = integers == LA_INTEGERS_STATIC,
+                                        .execution = &x},
+                             .out = out};
+    if (la_try(cx, program, &x))
+        return true;
+    place(&x);
+    return false;
+}
+
+struct reading {
+    struct parser parser;
+    struct la_value value;
+};
+
+static void read_all(struct la_ctx *cx, void *arg)
+{
+    struct reading *r = arg;
+    struct parser *p = &r->parser;
+    (void)cx;
+    r->value = la_expression(p);
+    la_skip_space(p);
+    if (p->at < p->len)
+        la_syntax(p, p->at, p->len - p->at, LA_E_syntax, "this does not belong to %.80s", p->text);
 }
 
 struct la_value la_read(struct la_ctx *cx, const char *text, struct la_binding *names)
 {
-    const struct la_ctx outer = *cx;
-    struct parser p = {.cx = cx, .text = text, .len = strlen(text), .static_integers = true, .names = names};
+    struct la_trace *const trace = cx->trace;
+    struct reading r = {
+        .parser = {.cx = cx, .text = text, .len = strlen(text), .static_integers = true, .names = names}};
     cx->trace = NULL; /* what the program reads for itself is no step of a derivation */
-    const struct la_value v = la_expression(&p);
-    la_skip_space(&p);
-    if (p.at < p.len)
-        la_syntax(&p, p.at, p.len - p.at, LA_E_syntax, "this does not belong to %.80s", text);
-    cx->call = outer.call;
-    cx->spans = outer.spans;
-    cx->blame = outer.blame;
-    cx->depth = outer.depth;
-    cx->trace = outer.trace;
-    return v;
+    const bool ok = la_try(cx, read_all, &r);
+    cx->trace = trace;
+    if (!ok) { /* its place is that of what asked for it, in the user's text */
+        const struct la_error inner = cx->error;
+        cx->error = (struct la_error){0};
+        la_fail(cx, inner.code, "%s", inner.message);
+    }
+    return r.value;
 }

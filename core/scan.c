@@ -29,20 +29,27 @@ static bool is_word_char(char c)
     return isalnum((unsigned char)c) || c == '_';
 }
 
-static void skip_line(struct parser *p)
+static bool begins_line(struct parser *p)
 {
-    while (p->at < p->len && p->text[p->at] != '\n')
-        p->at++;
+    size_t i = p->at;
+    while (i > 0 && (p->text[i - 1] == ' ' || p->text[i - 1] == '\t'))
+        i--;
+    return i == 0 || p->text[i - 1] == '\n';
 }
 
 void la_skip_blanks(struct parser *p)
 {
-    for (;;) {
+    while (p->at + 1 != p->stop) {
         const char c = p->text[p->at], next = c ? p->text[p->at + 1] : '\0';
         if (c == ' ' || c == '\t' || c == '\n' || c == '\r') {
             p->at++;
-        } else if ((c == '/' && next == '/') || c == '#') {
-            skip_line(p);
+        } else if (c == '\\' && (next == '\n' || next == '\r')) { /* the line goes on */
+            p->at += 2;
+        } else if (c == '/' && next == '/') {
+            while (p->at < p->len && p->text[p->at] != '\n')
+                p->at++;
+        } else if (c == '#' && begins_line(p)) {
+            la_directive(p);
         } else if (c == '/' && next == '*') {
             const char *end = strstr(p->text + p->at + 2, "*/");
             if (!end)
@@ -83,11 +90,6 @@ void la_expect(struct parser *p, char c, const char *where)
     la_syntax(p, p->at, len, LA_E_syntax, "expected '%c' %s, found %s", c, where, what);
 }
 
-bool la_word_is(struct word w, const char *s)
-{
-    return strlen(s) == w.len && memcmp(w.text, s, w.len) == 0;
-}
-
 bool la_accept_word(struct parser *p, const char *word)
 {
     la_skip_space(p);
@@ -98,6 +100,11 @@ bool la_accept_word(struct parser *p, const char *word)
         return false;
     p->at += n;
     return true;
+}
+
+static bool is_namespace(struct parser *p, struct word w)
+{
+    return la_word_is(w, "cute") || la_word_is(w, "std") || la_word_is(w, "cutlass") || la_is_namespace(p, w);
 }
 
 bool la_word(struct parser *p, struct word *out)
@@ -112,13 +119,33 @@ bool la_word(struct parser *p, struct word *out)
         if (n == 0)
             return false;
         *out = (struct word){s, p->at, n};
-        if (!(la_word_is(*out, "cute") || la_word_is(*out, "std") || la_word_is(*out, "cutlass")) ||
-            s[n] != ':' || s[n + 1] != ':') {
+        if (s[n] != ':' || s[n + 1] != ':' || !is_namespace(p, *out)) {
             p->at += n;
             return true;
         }
         p->at += n + 2;
     }
+}
+
+/* The nearest of the operations, the types, the names in sight and the atoms. */
+static const char *nearest_name(struct parser *p, struct word w)
+{
+    const char *nearest = NULL, *spelling, *const op = la_op_nearest(w.text, w.len);
+    size_t least = SIZE_MAX;
+    if (op)
+        la_name_nearer(w.text, w.len, op, &nearest, &least);
+    for (size_t i = 0; (spelling = la_spelling_at(i)); i++)
+        la_name_nearer(w.text, w.len, spelling, &nearest, &least);
+    for (const struct la_binding *b = p->names; b; b = b->next)
+        la_name_nearer(w.text, w.len, b->name, &nearest, &least);
+    return nearest ? nearest : la_atom_nearest(p->cx, w.text, w.len);
+}
+
+_Noreturn void la_unknown(struct parser *p, struct word w)
+{
+    const char *nearest = p->attempts ? NULL : nearest_name(p, w);
+    la_syntax(p, w.at, w.len, LA_E_unknown_name, "unknown name '%.*s'%s", (int)(w.len > 80 ? 80 : w.len),
+              w.text, nearest ? la_format(p->cx, "; did you mean '%s'?", nearest) : "");
 }
 
 /* Digits in base 2, 10 or 16 with ' between them; false when they pass 64 bits. */
@@ -150,6 +177,16 @@ static bool digits(struct parser *p, int64_t *value)
     return fits;
 }
 
+/* Behind the digits of 1.5 1.f 1e-9: a float, which is data. */
+static bool is_fraction(const char *s, char first)
+{
+    if (!isdigit((unsigned char)first))
+        return false;
+    const char then = s[0] ? s[1] : '\0';
+    return (s[0] == '.' && (then == 'f' || !isalpha((unsigned char)then))) ||
+           ((s[0] == 'e' || s[0] == 'E') && (isdigit((unsigned char)then) || then == '-' || then == '+'));
+}
+
 const struct la_node *la_literal(struct parser *p)
 {
     la_skip_space(p);
@@ -167,6 +204,10 @@ const struct la_node *la_literal(struct parser *p)
     }
     int64_t value;
     const bool fits = digits(p, &value);
+    if (is_fraction(p->text + p->at, s[0])) {
+        p->at = start;
+        return NULL;
+    }
     if (strncmp(p->text + p->at, "_c", 2) == 0 && !is_word_char(p->text[p->at + 2])) {
         is_static = true;
         p->at += 2;

@@ -215,6 +215,11 @@ static const struct {
     {"TiledCopy", spell_tiled_copy},
 };
 
+const char *la_spelling_at(size_t i)
+{
+    return i < sizeof spellings / sizeof *spellings ? spellings[i].name : NULL;
+}
+
 /* M_8|(16&48)=24: known bits, run-time bits, which they are, and the value. */
 static bool mixed_bits(struct parser *p, struct word w, struct la_value *out)
 {

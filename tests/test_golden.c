@@ -4,6 +4,9 @@
  *     {"id":"edges-0001","expr":"...","text":"(2,3):(1,2)","integers":"static"}   without underscores
  *     {"id":"divide-0008","expr":"...","error":"rank_mismatch"}        the code of the refusal; "*": any
  *
+ *     {"id":"programs-0001","expr":"...","prints":[["x","_8:_1"],...]}  each print of a program, in order
+ *     {..., "names":{"x":"_8:_1"}}                                     what variables hold at its end
+ *     {"id":"programs-0050","expr":"...","error":"...","position":[9,20]}  the bytes that the refusal points at
  *     {..., "true_function":false}                                     the answer is CuTe's, and breaks its own law
  *
  * Integers are read as "cute" unless the line says otherwise. Each value that is printed is also parsed again and must
@@ -29,7 +32,8 @@ enum {
 
 struct line {
     char *id, *expr, *value, *text, *error;
-    bool flagged, true_function; /* the line says whether the answer is the true function */
+    cJSON *prints, *names, *position; /* or NULL */
+    bool flagged, true_function;      /* the line says whether the answer is the true function */
     enum la_integers integers;
 };
 
@@ -57,6 +61,9 @@ static void add_line(struct lines *lines, const char *file, size_t number, const
                           .value = copy_of(object, "value"),
                           .text = copy_of(object, "text"),
                           .error = copy_of(object, "error"),
+                          .prints = cJSON_DetachItemFromObjectCaseSensitive(object, "prints"),
+                          .names = cJSON_DetachItemFromObjectCaseSensitive(object, "names"),
+                          .position = cJSON_DetachItemFromObjectCaseSensitive(object, "position"),
                           .integers = LA_INTEGERS_CUTE};
     const cJSON *truth = cJSON_GetObjectItemCaseSensitive(object, "true_function");
     line->flagged = cJSON_IsBool(truth);
@@ -66,7 +73,7 @@ static void add_line(struct lines *lines, const char *file, size_t number, const
         line->integers = strcmp(integers->valuestring, "static") == 0 ? LA_INTEGERS_STATIC
                          : strcmp(integers->valuestring, "auto") == 0 ? LA_INTEGERS_AUTO
                                                                       : LA_INTEGERS_CUTE;
-    if (!line->id || !line->expr || !(line->value || line->text || line->error)) {
+    if (!line->id || !line->expr || !(line->value || line->text || line->error || line->prints)) {
         fprintf(stderr, "%s:%zu: not a golden line: %s\n", file, number, json);
         exit(2);
     }
@@ -187,6 +194,51 @@ static void check_truth(struct la_arena *arena, const struct line *line, const s
     assert_true(holds || checks.advice);
 }
 
+static void check_refusal(const struct line *line, const struct la_error *error)
+{
+    if (strcmp(line->error, "*") != 0 && strcmp(line->error, la_error_name(error->code)) != 0)
+        fail_msg("%s\n  must be refused as %s, but as %s: %s", line->expr, line->error,
+                 la_error_name(error->code), error->message);
+    assert_true(error->message[0] != '\0');
+    assert_true(error->has_position);
+    assert_true(error->at + error->len <= strlen(line->expr));
+    if (!line->position)
+        return;
+    const int start = cJSON_GetArrayItem(line->position, 0)->valueint;
+    const int end = cJSON_GetArrayItem(line->position, 1)->valueint;
+    if ((int)error->at != start || (int)(error->at + error->len) != end)
+        fail_msg("%s\n  must be refused at [%d,%d), but at [%zu,%zu): %s", line->expr, start, end, error->at,
+                 error->at + error->len, error->message);
+}
+
+/* The prints of a program, in order, each with the text of its expression. */
+static void check_prints(struct la_ctx *cx, const struct line *line, const struct la_program *out)
+{
+    const struct la_binding *b = out->prints;
+    const cJSON *want;
+    cJSON_ArrayForEach (want, line->prints) {
+        if (!b)
+            fail_msg("%s\n  does not print %s", line->expr, cJSON_GetArrayItem(want, 0)->valuestring);
+        assert_string_equal(b->name, cJSON_GetArrayItem(want, 0)->valuestring);
+        assert_string_equal(la_print(cx, &b->value, LA_SPELL_CUTE), cJSON_GetArrayItem(want, 1)->valuestring);
+        b = b->next;
+    }
+    if (line->prints && b)
+        fail_msg("%s\n  prints %s, too", line->expr, b->name);
+}
+
+static void check_names(struct la_ctx *cx, const struct line *line, const struct la_program *out)
+{
+    const cJSON *want;
+    cJSON_ArrayForEach (want, line->names) {
+        const struct la_binding *b = out->names;
+        while (b && strcmp(b->name, want->string) != 0)
+            b = b->next;
+        assert_non_null(b);
+        assert_string_equal(la_print(cx, &b->value, LA_SPELL_CUTE), want->valuestring);
+    }
+}
+
 static void check_line(void **state)
 {
     const struct line *line = *state;
@@ -198,22 +250,19 @@ static void check_line(void **state)
         if (ok)
             fail_msg("%s\n  must be refused (%s), but is %s", line->expr, line->error,
                      la_print(&cx, &out.value, LA_SPELL_CUTE));
-        if (strcmp(line->error, "*") != 0 && strcmp(line->error, la_error_name(cx.error.code)) != 0)
-            fail_msg("%s\n  must be refused as %s, but as %s: %s", line->expr, line->error,
-                     la_error_name(cx.error.code), cx.error.message);
-        assert_true(cx.error.message[0] != '\0');
-        assert_true(cx.error.has_position);
-        assert_true(cx.error.at + cx.error.len <= strlen(line->expr));
+        check_refusal(line, &cx.error);
     } else {
         if (!ok)
             fail_msg("%s\n  is refused: %s: %s", line->expr, la_error_name(cx.error.code), cx.error.message);
         const char *cute = la_print(&cx, &out.value, LA_SPELL_CUTE);
         const char *got = line->text ? la_print(&cx, &out.value, LA_SPELL_TEXT) : cute;
         const char *want = line->text ? line->text : line->value;
-        if (strcmp(got, want) != 0)
+        if (want && strcmp(got, want) != 0)
             fail_msg("%s\n  want %s\n  got  %s", line->expr, want, got);
         if (!(out.value.kind & (LA_K_TYPE | LA_K_TILED_COPY | LA_K_TILED_MMA | LA_K_ATOM)))
             check_reparse(arena, cute);
+        check_prints(&cx, line, &out);
+        check_names(&cx, line, &out);
         check_fit(arena, &out.value);
         check_trace(arena, line, cute);
         check_truth(arena, line, &out);
@@ -277,6 +326,9 @@ int main(int argc, char **argv)
         free(lines.at[i].value);
         free(lines.at[i].text);
         free(lines.at[i].error);
+        cJSON_Delete(lines.at[i].prints);
+        cJSON_Delete(lines.at[i].names);
+        cJSON_Delete(lines.at[i].position);
     }
     free(lines.at);
     free(tests);
