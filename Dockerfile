@@ -8,7 +8,7 @@ RUN make -C /src clean all
 
 FROM debian:12-slim
 RUN apt-get update && apt-get install -y --no-install-recommends libmicrohttpd12 libcjson1 libsqlite3-0 libcurl4 libsodium23 zlib1g \
-    && rm -rf /var/lib/apt/lists/* && useradd --system --create-home layoutd
+    librsvg2-2 && rm -rf /var/lib/apt/lists/* && useradd --system --create-home layoutd
 COPY --from=build /src/build/layoutd /src/build/layoutd-worker /usr/bin/
 COPY --from=build /src/web /usr/share/layoutd/web
 USER layoutd

@@ -84,11 +84,11 @@ $(BUILD)/tests/%: $(OBJ)/tests/%.o $(filter-out $(OBJ)/server/main.o,$(SERVER)) 
 
 deps:
 	@tests/deps.sh $(DEPS)
-run: DEPS := build
+run: DEPS := build run
 run: deps
 	@$(MAKE) --no-print-directory all
 	@exec $(BUILD)/layoutd --listen $(or $(LISTEN),127.0.0.1:8080)
-test: DEPS := build test
+test: DEPS := build run test
 test: deps
 	@$(MAKE) --no-print-directory test-programs
 	@BUILD=$(BUILD) SAN=$(SAN) tests/all.sh
@@ -100,7 +100,7 @@ $(BUILD)/tests/fake.so: tests/fake.c
 .PHONY: test-programs bench-programs
 test-programs: $(PROGRAMS) $(TESTS) $(BUILD)/tests/fake.so
 bench-programs: $(PROGRAMS) $(BENCH)
-bench: DEPS := build test
+bench: DEPS := build run test
 bench: deps
 	@$(MAKE) --no-print-directory bench-programs
 	@BUILD=$(BUILD) tests/bench.sh

@@ -123,7 +123,9 @@ bool auth_has(struct request *rq, const char *scope)
 
 static bool refuse(struct request *rq, const char *scope, bool known)
 {
-    const char *error = known ? ", error=\"insufficient_scope\"" : bearer(rq) ? ", error=\"invalid_token\"" : "";
+    const char *error = known        ? ", error=\"insufficient_scope\""
+                        : bearer(rq) ? ", error=\"invalid_token\""
+                                     : "";
     respond_header(rq, "WWW-Authenticate",
                    la_format(&rq->cx, "Bearer realm=\"layoutd\"%s, scope=\"%s\"", error, scope));
     if (known)

@@ -17,12 +17,13 @@
 #include <string.h>
 
 enum {
-    HALF_LIFE_MS = 30 * 60 * 1000, /* an hour after its last job, a quarter of what a user used still counts */
-    PATIENCE_MS = 10 * 60 * 1000,  /* a sweep that gets no worker for so long counts as interactive */
+    HALF_LIFE_MS = 30 * 60 *
+                   1000,          /* an hour after its last job, a quarter of what a user used still counts */
+    PATIENCE_MS = 10 * 60 * 1000, /* a sweep that gets no worker for so long counts as interactive */
     HOUR_MS = 3600 * 1000,
-    MAX_QUEUED = 50 * 1000,  /* jobs of all users: a few hundred megabytes, and deadlines that can be kept */
-    FULL_RETRY_S = 60,       /* a queue of that length does not empty in a second */
-    USUAL_COST_MS = 1000     /* of a job, before any has run */
+    MAX_QUEUED = 50 * 1000, /* jobs of all users: a few hundred megabytes, and deadlines that can be kept */
+    FULL_RETRY_S = 60,      /* a queue of that length does not empty in a second */
+    USUAL_COST_MS = 1000    /* of a job, before any has run */
 };
 
 /* ---- usage -------------------------------------------------------------------------------------------------- */
@@ -78,7 +79,7 @@ void fair_leased(struct queue *q, const char *user)
 
 /* A user's place in the line for a worker. */
 struct turn {
-    int64_t seq; /* 0: has nothing that may run */
+    int64_t seq;  /* 0: has nothing that may run */
     bool patient; /* a sweep */
     double score;
 };
@@ -87,7 +88,8 @@ static bool may_run(const struct queue *q, const struct usage *u)
 {
     const struct options *o = &q->server->options;
     return (!o->user_running || u->running < o->user_running) &&
-           (!o->user_seconds || used_this_hour(u, q->today) + u->running_ms < o->user_seconds * INT64_C(1000));
+           (!o->user_seconds ||
+            used_this_hour(u, q->today) + u->running_ms < o->user_seconds * INT64_C(1000));
 }
 
 static struct turn turn_of(const struct queue *q, const struct usage *u)
@@ -164,11 +166,11 @@ static int64_t count_workers(const struct queue *q)
  * all of them. */
 void fair_position(struct queue *q, const struct job *job, int64_t *position, int64_t *ms)
 {
-    const struct line *lines = store_lines(q->store, q->scratch, job->seq);
-    int64_t own = 0, others = 0;
+    const struct line *lines = store_lines(q->store, q->scratch);
+    int64_t own = store_count_before(q->store, job), others = 0;
     for (const struct line *l = lines; l; l = l->next)
         if (strcmp(l->user, job->user) == 0)
-            own += l->class < job->class ? l->count : l->class == job->class ? l->before : 0;
+            own += l->class < job->class ? l->count : 0;
     for (const struct line *l = lines; l; l = l->next) {
         if (strcmp(l->user, job->user) == 0 || l->class > job->class)
             continue;

@@ -118,7 +118,8 @@ static void process(struct exchange *x)
 
 /* ---- sending ------------------------------------------------------------------------------------------------ */
 
-/* The client has closed: a write would not tell before the next one. */
+/* The client has closed: a write would not tell before the next one. (Who closes its side alone, and still reads, is
+ * taken for gone: no browser and no client library does.) */
 static bool has_left(const struct exchange *x)
 {
     char byte;

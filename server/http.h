@@ -22,14 +22,14 @@ struct request {
     bool admin;         /* may do everything */
     const char *body;   /* NUL-terminated; "" when there was none */
     size_t body_len;
-    cJSON *json;      /* the body as an object, when the route takes JSON; else NULL */
-    bool resumed;     /* the handler parked before and is called again */
-    bool expired;     /* resumed by the deadline, not by http_wake */
-    void *state;      /* the handler's own, kept while it is parked; NULL at first */
+    cJSON *json;                         /* the body as an object, when the route takes JSON; else NULL */
+    bool resumed;                        /* the handler parked before and is called again */
+    bool expired;                        /* resumed by the deadline, not by http_wake */
+    void *state;                         /* the handler's own, kept while it is parked; NULL at first */
     void (*abandon)(struct request *rq); /* the handler's: called when the request is over, before its memory
                                             goes: what it gave to other threads must come back now; or NULL */
-    void *connection; /* http.c's own */
-    void *response;   /* http.c's own */
+    void *connection;                    /* http.c's own */
+    void *response;                      /* http.c's own */
 };
 
 /* A query parameter, decoded; NULL when absent. */

@@ -18,7 +18,8 @@ enum { MAX_WAIT_S = 60 /* of "Prefer: wait": longer ones lose to proxies */ };
 
 bool fetch_find(struct queue *q, struct fetch *f, struct job *job)
 {
-    if (f->seq ? !store_get(q->store, q->scratch, f->seq, job) : !store_find(q->store, q->scratch, f->id, job)) {
+    if (f->seq ? !store_get(q->store, q->scratch, f->seq, job)
+               : !store_find(q->store, q->scratch, f->id, job)) {
         f->call.answer = ANSWER_NONE;
         return false;
     }

@@ -18,15 +18,16 @@
 #include <string.h>
 
 enum {
-    HEARTBEAT_MS = 10 * 1000,     /* below every proxy's patience; a client that left is noticed then */
-    STREAM_MS = 60 * 60 * 1000,   /* of one answer: its memory grows with every round. The client comes back */
-    ROUND_EVENTS = 500            /* of one piece */
+    HEARTBEAT_MS = 10 * 1000,   /* below every proxy's patience; a client that left is noticed then */
+    STREAM_MS = 60 * 60 * 1000, /* of one answer: its memory grows with every round. The client comes back */
+    ROUND_EVENTS = 500          /* of one piece */
 };
 
 /* A stream between two of its rounds; f->call is of the round. */
 struct follow {
     struct fetch f;
     int64_t until; /* monotonic milliseconds */
+    bool begun;    /* a round was sent */
 };
 
 /* ---- in the queue's thread ---------------------------------------------------------------------------------- */
@@ -107,9 +108,9 @@ static void put(struct json *out, const char *text)
 }
 
 /* The type comes from a worker: a line break in it would begin another field. */
-static const char *one_line(struct la_ctx *cx, const char *text)
+static const char *one_line(const char *text)
 {
-    return text[strcspn(text, "\r\n")] ? "event" : la_format(cx, "%s", text);
+    return text[strcspn(text, "\r\n")] ? "event" : text;
 }
 
 static struct json write_round(struct request *rq, struct follow *s)
@@ -119,7 +120,7 @@ static struct json write_round(struct request *rq, struct follow *s)
         struct json event = json_new(&rq->cx, 256); /* commas are written by what stands before */
         write_event(&event, &e->event);
         put(&out, la_format(&rq->cx, "id: %lld\nevent: %s\ndata: ", (long long)e->event.seq,
-                            one_line(&rq->cx, e->event.type)));
+                            one_line(e->event.type)));
         json_bytes(&out, event.data, event.len);
         put(&out, "\n\n");
         s->f.after = e->event.seq;
@@ -129,7 +130,7 @@ static struct json write_round(struct request *rq, struct follow *s)
     return out;
 }
 
-static struct follow *next_round(struct request *rq, const struct fetch *f, int64_t until)
+static void next_round(struct request *rq, const struct fetch *f, int64_t until, bool begun)
 {
     struct follow *s = jobs_call(rq, sizeof *s, run_follow);
     s->f.id = f->id;
@@ -138,20 +139,20 @@ static struct follow *next_round(struct request *rq, const struct fetch *f, int6
     s->f.after = f->after;
     s->f.call.until = queue_clock() + HEARTBEAT_MS;
     s->until = until;
-    return s;
+    s->begun = begun;
 }
 
 static void respond_round(struct request *rq, struct follow *s)
 {
     const bool ended = job_state_ended(s->f.job.state) && !s->f.more;
-    if (ended && !s->f.events && !exchange_of(rq)->response.stream) {
+    if (ended && !s->f.events && !s->begun) {
         respond(rq, 204, NULL, "", 0);
         return;
     }
     const struct json out = write_round(rq, s);
     const bool last = ended || rq->server->draining || queue_clock() >= s->until;
     if (!last)
-        next_round(rq, &s->f, s->until);
+        next_round(rq, &s->f, s->until, true);
     respond_piece(rq, "text/event-stream", out.data, out.len, last);
 }
 
@@ -175,8 +176,9 @@ bool events_begin(struct request *rq, struct fetch *f)
     f->call.run = run_events;
     if (!read_after(rq, &f->after))
         return false;
-    if (request_weight(rq, "Accept", "text/event-stream", 0) > request_weight(rq, "Accept", "application/json", 1))
-        next_round(rq, f, queue_clock() + STREAM_MS);
+    if (request_weight(rq, "Accept", "text/event-stream", 0) >
+        request_weight(rq, "Accept", "application/json", 1))
+        next_round(rq, f, queue_clock() + STREAM_MS, false);
     return true;
 }
 

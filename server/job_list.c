@@ -83,7 +83,8 @@ static void write_jsonl(struct json *j, void *arg)
 {
     const struct list *l = arg;
     for (int64_t i = 0; i < shown(l); i++) {
-        struct json line = json_new(j->cx, 1024); /* a writer of its own: commas come from what stands before */
+        struct json line = json_new(j->cx,
+                                    1024); /* a writer of its own: commas come from what stands before */
         json_open(&line, '{');
         job_write(&line, &l->jobs[i], true);
         json_close(&line, '}');
@@ -189,9 +190,9 @@ static bool read_state(struct request *rq, enum job_state *out)
     *out = state ? job_state_find(state) : JOB_STATE_COUNT;
     if (!state || *out != JOB_STATE_COUNT)
         return true;
-    respond_problem(rq, 400, "bad_field",
-                    "no job is ever '%.40s'; the states are queued, compiling, running, done, failed, cancelled",
-                    state);
+    respond_problem(
+        rq, 400, "bad_field",
+        "no job is ever '%.40s'; the states are queued, compiling, running, done, failed, cancelled", state);
     return false;
 }
 
@@ -214,16 +215,16 @@ static struct list *begin_list(struct request *rq)
 static const char *next_page(struct request *rq, const struct list *l)
 {
     const bool all = l->state == JOB_STATE_COUNT;
-    return la_format(&rq->cx, "/jobs?cursor=%lld&limit=%lld%s%s%s%s%s%s", (long long)l->jobs[l->limit - 1].seq,
-                     (long long)l->limit, all ? "" : "&state=", all ? "" : job_state_name(l->state),
-                     l->parent ? "&parent=" : "", l->parent ? l->parent : "",
-                     l->format == FORMAT_JSON ? "" : "&format=",
-                     l->format == FORMAT_JSON ? "" : formats[l->format].name);
+    return la_format(
+        &rq->cx, "/jobs?cursor=%lld&limit=%lld%s%s%s%s%s%s", (long long)l->jobs[l->limit - 1].seq,
+        (long long)l->limit, all ? "" : "&state=", all ? "" : job_state_name(l->state),
+        l->parent ? "&parent=" : "", l->parent ? l->parent : "",
+        l->format == FORMAT_JSON ? "" : "&format=", l->format == FORMAT_JSON ? "" : formats[l->format].name);
 }
 
 void handle_jobs(struct request *rq)
 {
-    static void (*const writers[FORMATS])(struct json *j, void *arg) = {
+    static void (*const writers[FORMATS])(struct json * j, void *arg) = {
         [FORMAT_JSON] = write_json, [FORMAT_CSV] = write_csv, [FORMAT_JSONL] = write_jsonl};
     if (strcmp(rq->method, "POST") == 0) {
         handle_submit(rq);

@@ -41,8 +41,8 @@ bool query_integer(struct request *rq, const char *name, int64_t min, int64_t ma
 struct fetch {
     struct call call;
     const char *id;
-    const char *part;     /* NULL, "events", or an artifact */
-    int64_t seq;          /* of the job, once it is found */
+    const char *part; /* NULL, "events", or an artifact */
+    int64_t seq;      /* of the job, once it is found */
     struct job job;
     int64_t known;        /* the version that the client has, or -1 */
     bool waits;           /* for a change, or else for the end */

@@ -419,7 +419,8 @@ static struct report *begin_report(struct request *rq)
     const char *id;
     if (!is_worker(rq, &local)) {
         respond_header(rq, "WWW-Authenticate", "Bearer realm=\"layoutd\", scope=\"worker\"");
-        respond_problem(rq, 401, "unauthorized", "workers show the token in LAYOUTD_WORKER_TOKEN, or one with the scope worker");
+        respond_problem(rq, 401, "unauthorized",
+                        "workers show the token in LAYOUTD_WORKER_TOKEN, or one with the scope worker");
         return NULL;
     }
     const struct endpoint *endpoint = find_endpoint(rq, &id);

@@ -84,11 +84,11 @@ int listen_open(struct server *server)
     }
     int fd = -1;
     if (!is_loopback(found->ai_addr) && !server->options.no_auth && !server->options.tokens)
-        fprintf(
-            stderr,
-            "layoutd: %s can be reached from other machines: anybody there could run kernels here.\n"
-            "layoutd: Listen on 127.0.0.1, or give --tokens FILE (made by layoutd token add), or say --no-auth.\n",
-            text);
+        fprintf(stderr,
+                "layoutd: %s can be reached from other machines: anybody there could run kernels here.\n"
+                "layoutd: Listen on 127.0.0.1, or give --tokens FILE (made by layoutd token add), or say "
+                "--no-auth.\n",
+                text);
     else if ((fd = open_socket(found)) < 0)
         fprintf(stderr, "layoutd: cannot listen at %s: %s\n", text, strerror(errno));
     else

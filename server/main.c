@@ -129,7 +129,8 @@ static long number(const char *flag, const char *text, long least)
     errno = 0;
     long value = strtol(text, &end, 10);
     if (errno || !*text || *end || value < least || value > INT32_MAX) {
-        fprintf(stderr, "layoutd: --%s takes a number from %ld to %d, not '%s'\n", flag, least, INT32_MAX, text);
+        fprintf(stderr, "layoutd: --%s takes a number from %ld to %d, not '%s'\n", flag, least, INT32_MAX,
+                text);
         exit(2);
     }
     return value;
@@ -184,13 +185,13 @@ static void read_options(struct options *options, int argc, char **argv)
 {
     struct option table[FLAGS + 2] = {{"help", no_argument, NULL, 'h'}};
     for (int i = 0; i < FLAGS; i++)
-        table[i + 1] = (struct option){flags[i].name, flags[i].kind == FLAG_ON ? no_argument : required_argument,
-                                       NULL, 0};
+        table[i + 1] = (struct option){flags[i].name,
+                                       flags[i].kind == FLAG_ON ? no_argument : required_argument, NULL, 0};
     int which, place = 0;
     while ((which = getopt_long(argc, argv, "h", table, &place)) != -1) {
         if (which == 'h') {
-            printf(usage, default_data, default_web, BODY_BYTES, ARENA_BYTES, CELLS, default_tokens, USER_QUEUED,
-                   KEEP_DAYS, KEEP_MIB);
+            printf(usage, default_data, default_web, BODY_BYTES, ARENA_BYTES, CELLS, default_tokens,
+                   USER_QUEUED, KEEP_DAYS, KEEP_MIB);
             exit(0);
         }
         if (which == '?') {

@@ -5,6 +5,7 @@
  * answers against them. */
 #include "exchange.h"
 #include "json.h"
+#include "openapi_jobs.h"
 #include "pure.h"
 
 #include <stdio.h>
@@ -58,8 +59,7 @@ static const char schemas[] =
     "\"items\":{\"$ref\":\"#/components/schemas/op\"}}}},"
     "\"state\":{\"type\":\"object\",\"required\":[\"status\"],\"properties\":{\"status\":{\"type\":"
     "\"string\"}}},"
-    "\"document\":{\"type\":\"object\"},\"job\":{\"type\":\"object\"},\"devices\":{\"type\":\"object\"},"
-    "\"lease\":{\"type\":\"object\"}";
+    "\"document\":{\"type\":\"object\"}";
 
 /* The same for what explains an answer. */
 static const char explanations[] =
@@ -152,6 +152,13 @@ static void open_member(struct json *j, const char *key, char bracket)
     json_open(j, bracket);
 }
 
+/* Members or elements that are JSON already; NULL: none. */
+static void write_raw(struct json *j, const char *text)
+{
+    if (text)
+        json_raw(j, text, strlen(text));
+}
+
 /* ---- schemas ------------------------------------------------------------------------------------------------ */
 
 static void write_ref(struct json *j, const char *schema)
@@ -196,11 +203,21 @@ static void write_components(struct json *j)
     json_raw(j, schemas, sizeof schemas - 1);
     json_raw(j, analysis_schemas, sizeof analysis_schemas - 1);
     json_raw(j, explanations, sizeof explanations - 1);
+    write_raw(j, openapi_job_schemas);
+    write_raw(j, openapi_worker_schemas);
     write_problem_schema(j);
     json_close(j, '}');
     json_raw(j, responses, sizeof responses - 1);
     json_close(j, '}');
 }
+
+/* What a path and method say: a row of routes.c, with the fields of one operation for /ops/NAME. */
+struct operation {
+    const struct route *route;
+    const struct field *fields;
+    const char *doc;
+    const char *tail; /* a parameter of the path, or NULL */
+};
 
 /* ---- parameters --------------------------------------------------------------------------------------------- */
 
@@ -257,8 +274,9 @@ static void write_query(struct json *j, const struct field *fields)
     }
 }
 
-static void write_body(struct json *j, const struct field *fields)
+static void write_body(struct json *j, const struct operation *op)
 {
+    const struct field *fields = op->fields;
     open_member(j, "requestBody", '{');
     json_key(j, "required");
     json_bool(j, true);
@@ -266,6 +284,7 @@ static void write_body(struct json *j, const struct field *fields)
     open_member(j, "application/json", '{');
     open_member(j, "schema", '{');
     member(j, "type", "object");
+    write_raw(j, openapi_job_body(op->route));
     if (fields) {
         json_key(j, "additionalProperties");
         json_bool(j, false);
@@ -289,14 +308,6 @@ static void write_body(struct json *j, const struct field *fields)
 
 /* ---- paths -------------------------------------------------------------------------------------------------- */
 
-/* What a path and method say: a row of routes.c, with the fields of one operation for /ops/NAME. */
-struct operation {
-    const struct route *route;
-    const struct field *fields;
-    const char *doc;
-    const char *tail; /* a parameter of the path, or NULL */
-};
-
 /* A schema, or media types separated by spaces. */
 static void write_content(struct json *j, const char *gives)
 {
@@ -315,17 +326,31 @@ static void write_content(struct json *j, const char *gives)
     json_close(j, '}');
 }
 
-static void write_responses(struct json *j, const struct route *route)
+static void write_responses(struct json *j, const struct route *route, const char *gives)
 {
     open_member(j, "responses", '{');
     open_member(j, route->flags & ROUTE_PURE ? "200" : "2XX", '{');
     member(j, "description", "The answer.");
-    write_content(j, route->gives);
+    write_content(j, gives);
     json_close(j, '}');
     open_member(j, "default", '{');
     member(j, "$ref", "#/components/responses/problem");
     json_close(j, '}');
     json_close(j, '}');
+}
+
+/* A token with the scope; or none, where the daemon was started without tokens. */
+static void write_security(struct json *j, const char *scope)
+{
+    open_member(j, "security", '[');
+    json_open(j, '{');
+    json_close(j, '}');
+    json_open(j, '{');
+    open_member(j, "token", '[');
+    json_text(j, scope);
+    json_close(j, ']');
+    json_close(j, '}');
+    json_close(j, ']');
 }
 
 static void write_method(struct json *j, const struct operation *op, const char *method)
@@ -345,10 +370,13 @@ static void write_method(struct json *j, const struct operation *op, const char 
     }
     if (!is_post)
         write_query(j, op->fields);
+    write_raw(j, openapi_job_parameters(op->route, method));
     json_close(j, ']');
     if (is_post && op->route->flags & ROUTE_JSON)
-        write_body(j, op->fields);
-    write_responses(j, op->route);
+        write_body(j, op);
+    if (op->route->scope)
+        write_security(j, op->route->scope);
+    write_responses(j, op->route, openapi_job_gives(op->route, method));
     json_close(j, '}');
 }
 
@@ -384,6 +412,7 @@ static void write_paths(struct json *j)
         const char *path = has_tail ? la_format(j->cx, "%s/{%s}", route->path, route->tail) : route->path;
         write_path(j, path,
                    &(struct operation){route, route->fields, route->doc, has_tail ? route->tail : NULL});
+        write_raw(j, openapi_job_paths(route));
         if (route->handle == handle_op)
             write_ops(j, route);
     }

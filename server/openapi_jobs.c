@@ -7,6 +7,9 @@
 
 #include <string.h>
 
+/* It sets strings between macros at the right margin. */
+/* clang-format off */
+
 /* ---- schemas ------------------------------------------------------------------------------------------------ */
 
 #define STRING "{\"type\":\"string\"}"
@@ -24,38 +27,40 @@ const char openapi_job_schemas[] =
     "\"spec\":{\"type\":\"object\",\"required\":[\"kind\"],\"properties\":{\"kind\":" STRING
     ",\"executor\":{\"enum\":[\"any\",\"cpu\",\"gpu\"]},"
     "\"fresh\":{\"type\":\"boolean\",\"description\":\"run it, also when there is an answer\"},"
-    "\"budget\":" REF("budget") ",\"webhook\":{\"type\":\"string\",\"format\":\"uri\",\"description\":\"https; is "
-    "called with the job when it has ended, signed with the key in the data folder\"}}},"
-    "\"sweep\":{\"type\":\"object\",\"required\":[\"kind\",\"base\"],\"properties\":{\"kind\":{\"const\":\"sweep\"},"
-    "\"base\":" REF("spec") ",\"vary\":{\"type\":\"object\",\"additionalProperties\":{\"type\":\"array\"},"
+    "\"budget\":" REF("budget") ",\"webhook\":{\"type\":\"string\",\"format\":\"uri\",\"description\":"
+    "\"https; is called with the job when it has ended, signed with the key in the data folder\"}}},"
+    "\"sweep\":{\"type\":\"object\",\"required\":[\"kind\",\"base\"],\"properties\":{"
+    "\"kind\":{\"const\":\"sweep\"},\"base\":" REF("spec") ","
+    "\"vary\":{\"type\":\"object\",\"additionalProperties\":{\"type\":\"array\"},"
     "\"description\":\"the values that each field takes in turn: a child for each combination\"},"
     "\"list\":{\"type\":\"array\",\"items\":{\"type\":\"object\"},\"description\":\"the fields of each child\"},"
     "\"budget\":" REF("budget") ",\"webhook\":" STRING "}},"
     "\"sweep_result\":{\"type\":\"object\",\"required\":[\"counts\",\"ranked\"],\"properties\":{"
     "\"counts\":{\"type\":\"object\",\"additionalProperties\":" INTEGER "},"
     "\"ranked\":{\"type\":\"array\",\"description\":\"the best first: verified, then the fastest\",\"items\":{"
-    "\"type\":\"object\",\"required\":[\"job\",\"state\",\"vary\"],\"properties\":{\"rank\":" INTEGER ",\"job\":" STRING
-    ",\"state\":{" STATES "},\"vary\":{\"type\":\"object\"},\"verified\":{\"type\":\"boolean\"},"
+    "\"type\":\"object\",\"required\":[\"job\",\"state\",\"vary\"],\"properties\":{\"rank\":" INTEGER ","
+    "\"job\":" STRING ",\"state\":{" STATES "},\"vary\":{\"type\":\"object\"},\"verified\":{\"type\":\"boolean\"},"
     "\"gbps\":{\"type\":\"number\"},\"tflops\":{\"type\":\"number\"},\"median_us\":{\"type\":\"number\"},"
     "\"failure\":" REF("failure") "}}}}},"
     "\"job\":{\"type\":\"object\",\"required\":[\"id\",\"state\",\"kind\",\"created\",\"attempts\",\"spec\",\"links\"],"
-    "\"properties\":{\"id\":" STRING ",\"state\":{" STATES "},\"kind\":" STRING ",\"user\":" STRING
-    ",\"parent\":" STRING ",\"vary\":{\"type\":\"object\"},\"wants\":" STRING
-    ",\"executor\":{\"enum\":[\"cpu\",\"gpu\"]},\"worker\":" STRING ",\"created\":" TIME ",\"started\":" TIME
-    ",\"finished\":" TIME ",\"attempts\":" INTEGER ",\"charged_ms\":" INTEGER ",\"spec\":{\"anyOf\":[" REF("spec") ","
-    REF("sweep") "]},\"budget\":" REF("budget") ",\"result\":{\"anyOf\":[" REF("sweep_result") ",{\"type\":\"object\"}]},"
-    "\"failure\":" REF("failure") ",\"partial\":{\"type\":\"object\",\"description\":\"what a failed run had so far\"},"
-    "\"position\":{\"type\":\"integer\",\"description\":\"in the queue, from 1\"},\"estimate_ms\":" INTEGER
-    ",\"cached\":{\"type\":\"boolean\",\"description\":\"an earlier job's answer\"},\"age_s\":" INTEGER
-    ",\"links\":{\"type\":\"object\",\"additionalProperties\":" STRING "}}},"
-    "\"jobs\":{\"type\":\"object\",\"required\":[\"jobs\"],\"properties\":{\"jobs\":{\"type\":\"array\",\"items\":"
-    REF("job") "},\"next\":{\"type\":\"string\",\"description\":\"the address of the next page\"}}},"
-    "\"event\":{\"type\":\"object\",\"required\":[\"seq\",\"at\",\"type\"],\"properties\":{\"seq\":" INTEGER
-    ",\"at\":" TIME ",\"type\":" STRING ",\"data\":{\"type\":\"object\"}}},"
-    "\"events\":{\"type\":\"object\",\"required\":[\"events\"],\"properties\":{\"events\":{\"type\":\"array\",\"items\":"
-    REF("event") "}}}";
+    "\"properties\":{\"id\":" STRING ",\"state\":{" STATES "},\"kind\":" STRING ",\"user\":" STRING ","
+    "\"parent\":" STRING ",\"vary\":{\"type\":\"object\"},\"wants\":" STRING ","
+    "\"executor\":{\"enum\":[\"cpu\",\"gpu\"]},\"worker\":" STRING ",\"created\":" TIME ",\"started\":" TIME ","
+    "\"finished\":" TIME ",\"attempts\":" INTEGER ",\"charged_ms\":" INTEGER ","
+    "\"spec\":{\"anyOf\":[" REF("spec") "," REF("sweep") "]},\"budget\":" REF("budget") ","
+    "\"result\":{\"anyOf\":[" REF("sweep_result") ",{\"type\":\"object\"}]},\"failure\":" REF("failure") ","
+    "\"partial\":{\"type\":\"object\",\"description\":\"what a failed run had so far\"},"
+    "\"position\":{\"type\":\"integer\",\"description\":\"in the queue, from 1\"},\"estimate_ms\":" INTEGER ","
+    "\"cached\":{\"type\":\"boolean\",\"description\":\"an earlier job's answer\"},\"age_s\":" INTEGER ","
+    "\"links\":{\"type\":\"object\",\"additionalProperties\":" STRING "}}}";
 
 const char openapi_worker_schemas[] =
+    "\"jobs\":{\"type\":\"object\",\"required\":[\"jobs\"],\"properties\":{\"jobs\":{\"type\":\"array\",\"items\":"
+    REF("job") "},\"next\":{\"type\":\"string\",\"description\":\"the address of the next page\"}}},"
+    "\"event\":{\"type\":\"object\",\"required\":[\"seq\",\"at\",\"type\"],\"properties\":{\"seq\":" INTEGER ","
+    "\"at\":" TIME ",\"type\":" STRING ",\"data\":{\"type\":\"object\"}}},"
+    "\"events\":{\"type\":\"object\",\"required\":[\"events\"],\"properties\":{\"events\":{\"type\":\"array\",\"items\":"
+    REF("event") "}}},"
     "\"devices\":{\"type\":\"object\",\"required\":[\"devices\",\"queue\"],\"properties\":{\"devices\":{\"type\":"
     "\"array\",\"items\":{\"type\":\"object\",\"required\":[\"worker\",\"executor\",\"local\",\"state\"],"
     "\"properties\":{\"worker\":" STRING ",\"executor\":" STRING ",\"local\":{\"type\":\"boolean\"},"
@@ -68,7 +73,7 @@ const char openapi_worker_schemas[] =
 
 #define PARAMETER(name, in, schema, doc) \
     "{\"name\":\"" name "\",\"in\":\"" in "\",\"schema\":" schema ",\"description\":\"" doc "\"}"
-#define WAIT PARAMETER("Prefer", "header", STRING, "wait=N: answer when the job has ended, or after N seconds (60 at most)")
+#define WAIT PARAMETER("Prefer", "header", STRING, "wait=N: answer when the job has ended, or after N seconds (up to 60)")
 #define ID "{\"name\":\"id\",\"in\":\"path\",\"required\":true,\"schema\":" STRING "}"
 
 /* One row an operation: what it may be told beside its body. */
@@ -88,19 +93,6 @@ static const struct {
      WAIT "," PARAMETER("If-None-Match", "header", STRING, "the ETag that is known: with Prefer, wait for a change")},
 };
 
-const char *openapi_job_parameters(const struct route *route, const char *method)
-{
-    for (size_t i = 0; i < sizeof operations / sizeof *operations; i++)
-        if (operations[i].handle == route->handle && strcmp(operations[i].method, method) == 0)
-            return operations[i].parameters;
-    return NULL;
-}
-
-const char *openapi_job_body(const struct route *route)
-{
-    return route->handle == handle_jobs ? "\"oneOf\":[" REF("sweep") "," REF("spec") "]" : NULL;
-}
-
 /* ---- paths -------------------------------------------------------------------------------------------------- */
 
 #define REFUSED "\"default\":{\"$ref\":\"#/components/responses/problem\"}"
@@ -111,12 +103,34 @@ static const char below_a_job[] =
     PARAMETER("after", "query", INTEGER, "the number of the last event that is known") ","
     PARAMETER("Last-Event-ID", "header", INTEGER, "the same") "],"
     "\"responses\":{\"200\":{\"description\":\"The events.\",\"content\":{\"application/json\":{\"schema\":"
-    REF("events") "},\"text/event-stream\":{}}},\"204\":{\"description\":\"The job has ended, and all of it is "
-    "known.\"}," REFUSED "}}},"
+    REF("events") "},\"text/event-stream\":{}}},"
+    "\"204\":{\"description\":\"The job has ended, and all of it is known.\"}," REFUSED "}}},"
     "\"/jobs/{id}/{artifact}\":{\"get\":{\"summary\":\"A text beside a result: source, ptx, sass, log.\","
     "\"parameters\":[" ID ",{\"name\":\"artifact\",\"in\":\"path\",\"required\":true,\"schema\":{\"enum\":["
     "\"source\",\"ptx\",\"sass\",\"log\"]}}],\"responses\":{\"200\":{\"description\":\"The text.\",\"content\":{"
     "\"text/plain\":{}}}," REFUSED "}}}";
+
+#define EITHER_SPEC "\"oneOf\":[" REF("sweep") "," REF("spec") "]"
+
+/* clang-format on */
+
+const char *openapi_job_parameters(const struct route *route, const char *method)
+{
+    for (size_t i = 0; i < sizeof operations / sizeof *operations; i++)
+        if (operations[i].handle == route->handle && strcmp(operations[i].method, method) == 0)
+            return operations[i].parameters;
+    return NULL;
+}
+
+const char *openapi_job_gives(const struct route *route, const char *method)
+{
+    return route->handle == handle_jobs && strcmp(method, "get") == 0 ? "jobs" : route->gives;
+}
+
+const char *openapi_job_body(const struct route *route)
+{
+    return route->handle == handle_jobs ? EITHER_SPEC : NULL;
+}
 
 const char *openapi_job_paths(const struct route *route)
 {

@@ -71,8 +71,8 @@ struct queue {
     struct worker *workers;
     struct call *waiting; /* in order of arrival */
     uint64_t batch;
-    int64_t wake; /* monotonic: when the next deadline passes */
-    int64_t tidy; /* monotonic: when old jobs are looked for */
+    int64_t wake;  /* monotonic: when the next deadline passes */
+    int64_t tidy;  /* monotonic: when old jobs are looked for */
     int64_t since; /* the wall clock less the monotonic one, at the start */
     pthread_t thread;
     pthread_mutex_t mutex; /* of what follows */

@@ -23,9 +23,14 @@ enum {
     RASTER_LABELS_MAX =
         8192, /* librsvg lays out a line of a label in 0.1 ms: beyond, a PNG or PDF has none */
     RASTER_CELLS_MAX = 1 << 16, /* their paths take librsvg half a second */
+    RASTER_SIDE_MAX = 8192,     /* cells; cairo takes the square of the lines between them: 0.8 s */
+    PNG_SIDE_MAX = 32767,       /* pixels: cairo's limit */
     TEX_CELLS_MAX = 1 << 12,    /* pdflatex has memory for 8000 nodes and takes 5 ms for each */
+    FONT = 13,                  /* the height of a label, in units */
     TURN_MS = 30 * 1000         /* to wait for one's turn */
 };
+
+#define LEGIBLE 6.5 /* pixels of a label, at least, as on the page */
 
 /* ---- fields ------------------------------------------------------------------------------------------------- */
 
@@ -63,7 +68,7 @@ const struct field render_fields[] = {
     {"expr", FIELD_NOTATION, true, NULL,
      "A program in CuTe notation whose value is a layout, a tiled copy, a tiled MMA or an MMA atom."},
     {"format", FIELD_CHOICE, false, format_names,
-     "svg if absent. A png or pdf with more than 8192 lines of labels is drawn without them."},
+     "svg if absent. A png or pdf is drawn without labels where there are more than 8192, or all too small."},
     {"view", FIELD_CHOICE, false, view_names,
      "offsets if absent, and tv of what is no layout. memory: the offsets in order, with gaps and doubles."},
     {"labels", FIELD_CHOICE, false, label_names, "What is written in the cells; the view's own if absent."},
@@ -219,17 +224,40 @@ static void make_panels(const struct rendering *r, struct picture *p)
         picture_grid(cx, p, r->value.layout, r->modes, max_cells);
 }
 
+/* Pixels of a unit of a PNG: 2, 1 of a large picture, and as many as can be of a larger one. */
+static double liked_scale(const struct picture *p)
+{
+    int64_t width, height;
+    render_size(p, &width, &height);
+    const double units = (double)width * (double)height, side = (double)max_of(width, height);
+    if (units * SCALE_LIKED * SCALE_LIKED <= PIXELS_LIKED && side * SCALE_LIKED <= PNG_SIDE_MAX)
+        return SCALE_LIKED;
+    return fmin(1, fmin(sqrt(RASTER_PIXELS_MAX / units), PNG_SIDE_MAX / side));
+}
+
+static void check_size(const struct rendering *r, const struct picture *p)
+{
+    const long long cells = picture_cells(p), limit = formats[r->format].max_cells;
+    long long side = 0;
+    for (uint32_t i = 0; i < p->n; i++)
+        side = max_of(side, max_of(p->panel[i].rows.n, p->panel[i].cols.n));
+    if (cells > limit)
+        la_fail(&r->rq->cx, LA_E_limit,
+                "a picture of %lld cells is above the limit of %lld for %s; ask for svg or txt", cells, limit,
+                format_names[r->format]);
+    if (is_raster(r) && side > RASTER_SIDE_MAX)
+        la_fail(&r->rq->cx, LA_E_limit,
+                "a picture with a side of %lld cells is above the limit of %d for %s; ask for svg or txt",
+                side, RASTER_SIDE_MAX, format_names[r->format]);
+}
+
 static void make_picture(const struct rendering *r, struct picture *p)
 {
-    struct la_ctx *cx = &r->rq->cx;
-    picture_begin(cx, p, &r->value, &r->look);
+    picture_begin(&r->rq->cx, p, &r->value, &r->look);
     make_panels(r, p);
-    const int64_t cells = picture_cells(p), limit = formats[r->format].max_cells;
-    if (cells > limit)
-        la_fail(cx, LA_E_limit,
-                "a picture of %lld cells is above the limit of %lld for %s; ask for svg or txt",
-                (long long)cells, (long long)limit, format_names[r->format]);
-    if (is_raster(r) && cells * label_lines(p) > RASTER_LABELS_MAX)
+    check_size(r, p);
+    const bool is_small = r->format == FORMAT_PNG && !r->scale && liked_scale(p) * FONT < LEGIBLE;
+    if (is_raster(r) && (is_small || picture_cells(p) * label_lines(p) > RASTER_LABELS_MAX))
         p->look.labels = LABEL_NONE;
 }
 
@@ -243,19 +271,19 @@ static struct json write_picture(const struct rendering *r, const struct picture
     return out;
 }
 
-/* Pixels of a unit: what was asked for; or 2, 1 for a large picture, and as many as can be for a larger one. */
-static double scale_of(const struct rendering *r, int64_t width, int64_t height)
+/* Pixels of a unit, as was asked for where that is possible. */
+static double scale_of(const struct rendering *r, const struct picture *p)
 {
-    const double units = (double)width * (double)height, scale = (double)r->scale;
-    if (scale > 0 && units * scale * scale > RASTER_PIXELS_MAX)
-        la_fail(&r->rq->cx, LA_E_limit,
-                "a PNG of %lld x %lld pixels is above the limit of %d; ask for a smaller scale, or for svg",
-                (long long)(width * r->scale), (long long)(height * r->scale), RASTER_PIXELS_MAX);
-    if (scale > 0)
-        return scale;
-    if (units * SCALE_LIKED * SCALE_LIKED <= PIXELS_LIKED)
-        return SCALE_LIKED;
-    return fmin(1, sqrt(RASTER_PIXELS_MAX / units));
+    int64_t width, height;
+    render_size(p, &width, &height);
+    const int64_t w = width * r->scale, h = height * r->scale;
+    if (max_of(w, h) > PNG_SIDE_MAX || w * h > RASTER_PIXELS_MAX)
+        la_fail(
+            &r->rq->cx, LA_E_limit,
+            "a PNG of %lld x %lld pixels is above the limits of %d in all and %d a side; ask for a smaller "
+            "scale, or for svg",
+            (long long)w, (long long)h, RASTER_PIXELS_MAX, PNG_SIDE_MAX);
+    return r->scale ? (double)r->scale : liked_scale(p);
 }
 
 static void answer_raster(const struct rendering *r, const struct picture *p, const struct json *svg)
@@ -270,7 +298,7 @@ static void answer_raster(const struct rendering *r, const struct picture *p, co
                                 .len = svg->len,
                                 .width = (double)width,
                                 .height = (double)height,
-                                .scale = is_png ? scale_of(r, width, height) : 1,
+                                .scale = is_png ? scale_of(r, p) : 1,
                                 .title = p->title};
     if (!raster_draw(&what, &data, &size)) {
         respond_problem(r->rq, 500, "internal", "librsvg could not draw the picture; ask for svg");

@@ -131,6 +131,20 @@ static bool is_compressible(const char *type)
            strstr(type, "octet-stream") /* tables of offsets, mostly zeros */;
 }
 
+/* On one machine copying is faster than any compression: a page there has a million offsets in a third of the time. */
+static bool is_local(const struct request *rq)
+{
+    return rq->client && (strncmp(rq->client, "127.", 4) == 0 || strcmp(rq->client, "::1") == 0);
+}
+
+/* Octets are compressed for the network alone; texts always, so that a test here sees what is sent there. */
+static bool is_worth_it(const struct request *rq, const struct response *r)
+{
+    if (!r->type || r->len <= COMPRESS_BYTES_MIN || !is_compressible(r->type))
+        return false;
+    return !(strstr(r->type, "octet-stream") && is_local(rq));
+}
+
 /* ---- the end of an answer ----------------------------------------------------------------------------------- */
 
 static void set_tag(struct exchange *x, uint64_t hash, bool compressed)
@@ -164,7 +178,7 @@ void response_finish(struct exchange *x)
         return;
     }
     bool pure = r->status == 200 && (is_page(x) || x->route->flags & ROUTE_PURE);
-    bool compressible = r->type && r->len > COMPRESS_BYTES_MIN && is_compressible(r->type);
+    bool compressible = is_worth_it(&x->rq, r);
     bool compressed = compressible && request_weight(&x->rq, "Accept-Encoding", "gzip", 0) > 0;
     uint64_t hash = pure ? hash_bytes(r->data, r->len) : 0;
     respond_header(&x->rq, "X-Content-Type-Options", "nosniff");

@@ -11,24 +11,23 @@ struct auth;
 struct http;
 struct jobs;
 
-
 struct options {
-    const char *listen;        /* HOST:PORT */
-    const char *data;          /* folder of the store and caches */
-    const char *web;           /* folder of the page's files */
-    const char *workers;       /* auto | cpu | none | N */
-    const char *worker_path;   /* the layoutd-worker binary */
-    size_t max_body;           /* bytes of a request body */
-    size_t max_arena;          /* bytes of memory of one request */
-    long max_cells;            /* cells of a table or a picture */
-    const char *tokens;        /* the file of tokens; NULL: everybody may do everything */
-    bool no_auth;              /* answer on addresses other than loopback without tokens */
-    long user_queued;          /* jobs that one user may have in the queue */
-    long user_running;         /* jobs of one user that run at a time; 0: as many as there are workers */
-    long user_seconds;         /* seconds of workers that one user may use in an hour; 0: all */
-    long keep_days, keep_mib;  /* ended jobs are kept so long, and in so much */
+    const char *listen;          /* HOST:PORT */
+    const char *data;            /* folder of the store and caches */
+    const char *web;             /* folder of the page's files */
+    const char *workers;         /* auto | cpu | none | N */
+    const char *worker_path;     /* the layoutd-worker binary */
+    size_t max_body;             /* bytes of a request body */
+    size_t max_arena;            /* bytes of memory of one request */
+    long max_cells;              /* cells of a table or a picture */
+    const char *tokens;          /* the file of tokens; NULL: everybody may do everything */
+    bool no_auth;                /* answer on addresses other than loopback without tokens */
+    long user_queued;            /* jobs that one user may have in the queue */
+    long user_running;           /* jobs of one user that run at a time; 0: as many as there are workers */
+    long user_seconds;           /* seconds of workers that one user may use in an hour; 0: all */
+    long keep_days, keep_mib;    /* ended jobs are kept so long, and in so much */
     bool allow_private_webhooks; /* webhooks may call this machine and its network, in plain http too */
-    bool allow_planted_faults; /* for tests: a job's spec may ask for a fault */
+    bool allow_planted_faults;   /* for tests: a job's spec may ask for a fault */
 };
 
 struct server {
@@ -36,7 +35,7 @@ struct server {
     char url[256];         /* http://HOST:PORT as bound */
     char worker_token[65]; /* random; local workers get it in their environment */
     _Atomic bool draining; /* no new work: set once, by the signal to stop */
-    struct auth *auth; /* NULL: there are no tokens */
+    struct auth *auth;     /* NULL: there are no tokens */
     struct http *http;
     struct jobs *jobs;
 };

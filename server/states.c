@@ -18,9 +18,10 @@
 enum {
     LEASE_MS = 10 * 1000, /* twenty heartbeats of a worker: a longer silence is no hiccup */
     MAX_LOSSES = 2,       /* a job that took two workers with it is not given a third */
-    MAX_ATTEMPTS = 10,    /* leases, whoever's fault it was that they were lost: it may be the job that kills daemons */
-    MAX_NOTES = 1000,     /* events of an executor: one that babbles must not fill the disk */
-    MAX_TEXT = 400        /* of the sentences below, with all that they name */
+    MAX_ATTEMPTS =
+        10, /* leases, whoever's fault it was that they were lost: it may be the job that kills daemons */
+    MAX_NOTES = 1000, /* events of an executor: one that babbles must not fill the disk */
+    MAX_TEXT = 400    /* of the sentences below, with all that they name */
 };
 
 const char *queue_text(struct queue *q, const char *format, ...)
@@ -53,7 +54,7 @@ void job_submit(struct queue *q, struct job *job)
 {
     job->state = JOB_QUEUED;
     job->created = q->today;
-    job->deadline = q->now + job->budget.queue_ms;
+    job->deadline = job->open ? 0 : q->now + job->budget.queue_ms; /* a sweep's children have theirs */
     store_add(q->store, job);
     store_add_event(q->store, job->seq, q->today, "queued", NULL, INT64_MAX);
     queue_changed(q, WATCH_WORK);
@@ -84,8 +85,8 @@ void job_lease(struct queue *q, struct job *job, const struct worker *worker, co
     if (job->parent)
         sweep_child_begins(q, job->parent);
     save(q, job, "leased",
-         queue_text(q, "{\"worker\":\"%s\",\"executor\":\"%s\",\"attempt\":%lld}", worker->name, worker->executor,
-              (long long)job->attempts));
+         queue_text(q, "{\"worker\":\"%s\",\"executor\":\"%s\",\"attempt\":%lld}", worker->name,
+                    worker->executor, (long long)job->attempts));
 }
 
 void job_heard(struct queue *q, struct job *job)
@@ -195,7 +196,7 @@ static void fail_waiting(struct queue *q, struct job *job)
     const bool any = strcmp(job->wants, "any") == 0;
     job_end(q, job, JOB_FAILED,
             queue_text(q, format, any ? "" : " with the executor ", any ? "" : job->wants,
-                 (long long)job->budget.queue_ms));
+                       (long long)job->budget.queue_ms));
 }
 
 static void overdue(struct queue *q, struct job *job)

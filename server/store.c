@@ -47,23 +47,27 @@ static const char *const statements[SQL_COUNT] = {
     [SQL_FIND_OVERDUE] = SELECT_JOB "WHERE deadline>0 AND deadline<=?1 LIMIT 1",
     [SQL_FIND_LEASED] = SELECT_JOB "WHERE " LEASED " AND seq>?1 ORDER BY seq LIMIT 1",
     [SQL_FIND_BEFORE] = SELECT_BRIEF "WHERE seq<?1 AND parent=?2 ORDER BY seq DESC LIMIT 1",
-    [SQL_FIND_BEFORE_STATE] = SELECT_BRIEF "WHERE seq<?1 AND parent=?2 AND state=?3 ORDER BY seq DESC LIMIT 1",
-    [SQL_FIND_OPEN_CHILD] = SELECT_JOB "WHERE parent=?1 AND seq>?2 AND state IN ('queued','compiling','running') "
-                                       "ORDER BY seq LIMIT 1",
+    [SQL_FIND_BEFORE_STATE] = SELECT_BRIEF
+    "WHERE seq<?1 AND parent=?2 AND state=?3 ORDER BY seq DESC LIMIT 1",
+    [SQL_FIND_OPEN_CHILD] = SELECT_JOB
+    "WHERE parent=?1 AND seq>?2 AND state IN ('queued','compiling','running') "
+    "ORDER BY seq LIMIT 1",
     [SQL_HEARD] = "UPDATE jobs SET deadline=?2 WHERE seq=?1",
     [SQL_NEXT_DEADLINE] = "SELECT min(deadline) FROM jobs WHERE deadline>0",
-    [SQL_RESTART_WAITING] = "UPDATE jobs SET deadline=?1+queue_ms WHERE state='queued'",
+    [SQL_RESTART_WAITING] = "UPDATE jobs SET deadline=?1+queue_ms WHERE state='queued' AND wants<>'sweep'",
     [SQL_COUNT_STATE] = "SELECT count(*) FROM jobs WHERE state=?1 AND wants<>'sweep'",
     [SQL_COUNT_FAULTS] = "SELECT count(*) FROM jobs WHERE spec_hash=?1 AND spec=?2 AND state='failed' "
-                         "AND failure->>'$.kind'='kernel_fault' AND attempts>0 AND finished>?3 AND seq>"
-                         "(SELECT coalesce(max(seq),0) FROM jobs WHERE spec_hash=?1 AND spec=?2 AND state='done')",
+                         "AND failure->>'$.kind'='kernel_fault' AND attempts>0 AND finished>?3 AND seq>?4",
+    [SQL_LAST_DONE] = "SELECT max(seq) FROM jobs WHERE spec_hash=?1 AND spec=?2 AND state='done'",
     [SQL_CLOSE_CHILD] = "UPDATE jobs SET open=open-1,version=version+1 WHERE seq=?1 RETURNING open",
     [SQL_START_SWEEP] = "UPDATE jobs SET state='running',started=?2,version=version+1 "
                         "WHERE seq=?1 AND state='queued' RETURNING 1",
-    [SQL_SWEEP_DONE] = "SELECT count(*),(SELECT failure->>'$.kind' FROM jobs WHERE parent=?1 AND state='failed' "
-                       "ORDER BY seq DESC LIMIT 1) FROM jobs WHERE parent=?1 AND state='done'",
-    [SQL_CHILDREN] = "SELECT id,state,kind,vary,executor,verified,speed,micros,failure FROM jobs WHERE parent=?1 "
-                     "ORDER BY verified DESC,speed DESC,micros IS NULL,micros,seq",
+    [SQL_SWEEP_DONE] =
+        "SELECT count(*),(SELECT failure->>'$.kind' FROM jobs WHERE parent=?1 AND state='failed' "
+        "ORDER BY seq DESC LIMIT 1) FROM jobs WHERE parent=?1 AND state='done'",
+    [SQL_CHILDREN] =
+        "SELECT id,state,kind,vary,executor,verified,speed,micros,failure FROM jobs WHERE parent=?1 "
+        "ORDER BY verified DESC,speed DESC,micros IS NULL,micros,seq",
     [SQL_ADD_EVENT] = "INSERT INTO events(job,seq,at,type,data) SELECT ?1,coalesce(max(seq),0)+1,?2,?3,?4 "
                       "FROM events WHERE job=?1 HAVING coalesce(max(seq),0)<?5",
     [SQL_NEXT_EVENT] = "SELECT seq,at,type,data FROM events WHERE job=?1 AND seq>?2 ORDER BY seq LIMIT 1",
@@ -71,25 +75,27 @@ static const char *const statements[SQL_COUNT] = {
     [SQL_ARTIFACT] = "SELECT text FROM artifacts WHERE job=?1 AND name=?2",
     [SQL_TURNS] = "SELECT name,used,at,since,hour,hour_used,"
                   "(SELECT count(*) FROM jobs WHERE " LEASED " AND user=name),"
-                  "(SELECT coalesce(sum(?3-leased),0) FROM jobs WHERE " LEASED " AND user=name)," HEAD("0", "?1")
-                  "," HEAD("0", "?2") "," HEAD("1", "?1") "," HEAD("1", "?2") " FROM users",
-    [SQL_USER_QUEUED] = "SELECT count(*) FROM jobs WHERE state='queued' AND user=?1 AND wants<>'sweep'",
+                  "(SELECT coalesce(sum(?3-leased),0) FROM jobs WHERE " LEASED " AND user=name)," HEAD(
+                      "0", "?1") "," HEAD("0", "?2") "," HEAD("1", "?1") "," HEAD("1", "?2") " FROM users",
+    [SQL_USER_QUEUED] = "SELECT coalesce(sum(count),0) FROM queued WHERE user=?1",
     [SQL_USER] = "SELECT used,at,since,hour,hour_used FROM users WHERE name=?1",
     [SQL_CHARGE] = "INSERT INTO users(name,used,at,since,hour,hour_used) VALUES(?1,?2,?3,?4,?5,?6) "
                    "ON CONFLICT DO UPDATE SET used=?2,at=?3,since=?4,hour=?5,hour_used=?6",
-    [SQL_LINE] = "SELECT user,class,count(*),sum(seq<?1) FROM jobs WHERE state='queued' AND wants<>'sweep' "
-                 "GROUP BY user,class",
-    [SQL_COUNT_QUEUED] = "SELECT count(*) FROM jobs WHERE state='queued' AND wants<>'sweep'",
-    [SQL_RECENT_COST] = "SELECT CAST(avg(cost) AS INTEGER) FROM "
-                        "(SELECT cost FROM jobs WHERE state='done' AND cost>0 ORDER BY seq DESC LIMIT 20)",
+    [SQL_LINE] = "SELECT user,class,count FROM queued WHERE count>0",
+    [SQL_COUNT_BEFORE] = "SELECT count(*) FROM jobs WHERE state='queued' AND user=?1 AND class=?2 AND "
+                         "wants IN ('any','cpu','gpu') AND seq<?3",
+    [SQL_COUNT_QUEUED] = "SELECT coalesce(sum(count),0) FROM queued",
+    [SQL_RECENT_COST] = "SELECT CAST(avg(cost) AS INTEGER) FROM (SELECT cost FROM jobs WHERE state='done' "
+                        "ORDER BY seq DESC LIMIT 20) WHERE cost>0",
     [SQL_ADD_HOOK] = "INSERT OR IGNORE INTO hooks(job,due) VALUES(?1,?2)",
     [SQL_NEXT_HOOK] = "SELECT job,tries,due FROM hooks ORDER BY due LIMIT 1",
     [SQL_HOOK_LATER] = "UPDATE hooks SET tries=tries+1,due=?2 WHERE job=?1",
     [SQL_HOOK_OVER] = "DELETE FROM hooks WHERE job=?1",
-    [SQL_FIND_OLD] = "SELECT seq FROM jobs WHERE finished>0 AND finished<?1 AND parent=0 ORDER BY finished LIMIT 1",
+    [SQL_FIND_OLD] =
+        "SELECT seq FROM jobs WHERE finished>0 AND finished<?1 AND parent=0 ORDER BY finished LIMIT 1",
     [SQL_REMOVE] = "DELETE FROM jobs WHERE seq=?1 OR parent=?1",
-    [SQL_FORGET_USERS] = "DELETE FROM users WHERE at<?1 AND hour<?1 AND NOT EXISTS(SELECT 1 FROM jobs "
-                         "WHERE state='queued' AND user=name)",
+    [SQL_FORGET_USERS] =
+        "DELETE FROM users WHERE at<?1 AND hour<?1 AND name NOT IN (SELECT user FROM queued WHERE count>0)",
     [SQL_BYTES] = "SELECT (page_count-freelist_count)*page_size FROM pragma_page_count,pragma_freelist_count,"
                   "pragma_page_size",
 };
@@ -274,9 +280,9 @@ static int64_t hash(const char *spec)
 void store_add(struct store *s, struct job *job)
 {
     store_step(s, store_bind(s, SQL_ADD, "ttttttitiiiiiiitti", job->id, job->user, job_state_name(job->state),
-                             job->kind, job->wants, job->spec, hash(job->spec), job->key, job->budget.queue_ms,
-                             job->budget.compile_ms, job->budget.run_ms, job->created, job->deadline,
-                             job->parent, job->class, job->vary, job->webhook, job->open));
+                             job->kind, job->wants, job->spec, hash(job->spec), job->key,
+                             job->budget.queue_ms, job->budget.compile_ms, job->budget.run_ms, job->created,
+                             job->deadline, job->parent, job->class, job->vary, job->webhook, job->open));
     job->seq = sqlite3_last_insert_rowid(s->db);
 }
 
@@ -328,9 +334,9 @@ bool store_find_leased(struct store *s, struct la_arena *arena, int64_t after, s
 bool store_find_before(struct store *s, struct la_arena *arena, int64_t before, enum job_state state,
                        int64_t parent, struct job *out)
 {
-    sqlite3_stmt *st = state == JOB_STATE_COUNT
-                           ? store_bind(s, SQL_FIND_BEFORE, "ii", before, parent)
-                           : store_bind(s, SQL_FIND_BEFORE_STATE, "iit", before, parent, job_state_name(state));
+    sqlite3_stmt *st = state == JOB_STATE_COUNT ? store_bind(s, SQL_FIND_BEFORE, "ii", before, parent)
+                                                : store_bind(s, SQL_FIND_BEFORE_STATE, "iit", before, parent,
+                                                             job_state_name(state));
     return store_read_job(s, st, arena, out);
 }
 
@@ -349,14 +355,24 @@ int64_t store_count(struct store *s, enum job_state state)
     return store_integer(s, store_bind(s, SQL_COUNT_STATE, "t", job_state_name(state)), 0);
 }
 
-int64_t store_count_faults(struct store *s, const char *spec, int64_t since)
+static int64_t count_faults(struct store *s, const char *spec, int64_t since, int64_t after)
 {
-    return store_integer(s, store_bind(s, SQL_COUNT_FAULTS, "iti", hash(spec), spec, since), 0);
+    return store_integer(s, store_bind(s, SQL_COUNT_FAULTS, "itii", hash(spec), spec, since, after), 0);
+}
+
+/* A spec that often went well has many rows: they are looked at only when there are faults enough. */
+bool store_is_faulty(struct store *s, const char *spec, int64_t faults, int64_t since)
+{
+    if (count_faults(s, spec, since, 0) < faults)
+        return false;
+    const int64_t good = store_integer(s, store_bind(s, SQL_LAST_DONE, "it", hash(spec), spec), 0);
+    return count_faults(s, spec, since, good) >= faults;
 }
 
 /* ---- events and artifacts ----------------------------------------------------------------------------------- */
 
-void store_add_event(struct store *s, int64_t seq, int64_t at, const char *type, const char *data, int64_t most)
+void store_add_event(struct store *s, int64_t seq, int64_t at, const char *type, const char *data,
+                     int64_t most)
 {
     store_step(s, store_bind(s, SQL_ADD_EVENT, "iitti", seq, at, type, data, most));
 }

@@ -79,6 +79,8 @@ struct event {
 
 struct store;
 
+/* Make a folder, and those above it, where missing; false with a message on standard error. */
+bool store_folder(const char *folder);
 /* Open FOLDER/layoutd.db, which is made where missing. A file that is no sound database is moved aside and
  * a new one started. False, with a message on standard error, when that fails too or another daemon has it
  * open. */
@@ -123,8 +125,8 @@ int64_t store_next_deadline(struct store *store);
 /* Give every queued job its whole waiting time again. */
 void store_restart_waiting(struct store *store, int64_t now);
 int64_t store_count(struct store *store, enum job_state state);
-/* How often a spec ended in a kernel fault since then, and since it last went well. */
-int64_t store_count_faults(struct store *store, const char *spec, int64_t since);
+/* Did a spec end in so many kernel faults since then, and since it last went well? */
+bool store_is_faulty(struct store *store, const char *spec, int64_t faults, int64_t since);
 
 /* Append to a job's history, unless it has `most` events already. */
 void store_add_event(struct store *store, int64_t seq, int64_t at, const char *type, const char *data,
@@ -164,7 +166,7 @@ bool store_find_open_child(struct store *store, struct la_arena *arena, int64_t 
 /* A user of the queue. Times are milliseconds since 1970. */
 struct usage {
     const char *user;
-    double used;             /* worker milliseconds, decayed to the time `at` */
+    double used; /* worker milliseconds, decayed to the time `at` */
     int64_t at;
     int64_t since;           /* the user waits for a worker since then */
     int64_t hour, hour_used; /* worker milliseconds of the hour that began then */
@@ -175,21 +177,23 @@ struct usage {
 };
 
 /* Every user, with what a worker could run that takes jobs that want one or the other; `now` is monotonic. */
-struct usage *store_turns(struct store *store, struct la_arena *arena, const char *wants, const char *or_wants,
-                          int64_t now);
+struct usage *store_turns(struct store *store, struct la_arena *arena, const char *wants,
+                          const char *or_wants, int64_t now);
 /* Zeros for a user that is not known. */
 struct usage store_usage(struct store *store, const char *user);
 void store_put_usage(struct store *store, const struct usage *usage);
 int64_t store_user_queued(struct store *store, const char *user);
 int64_t store_queued(struct store *store);
 
-/* Queued jobs of a user in a class, and those of them that were submitted before one job. */
+/* Queued jobs of a user in a class. */
 struct line {
     const char *user;
-    int64_t class, count, before;
+    int64_t class, count;
     struct line *next;
 };
-struct line *store_lines(struct store *store, struct la_arena *arena, int64_t seq);
+struct line *store_lines(struct store *store, struct la_arena *arena);
+/* How many of its user's, in its class, were submitted before a job. */
+int64_t store_count_before(struct store *store, const struct job *job);
 /* What jobs have cost lately, in milliseconds, on average. */
 int64_t store_recent_cost(struct store *store, int64_t otherwise);
 

@@ -13,7 +13,8 @@ bool store_next_hook(struct store *s, struct hook *out)
     sqlite3_stmt *st = store_bind(s, SQL_NEXT_HOOK, "");
     if (!store_step(s, st))
         return false;
-    *out = (struct hook){sqlite3_column_int64(st, 0), sqlite3_column_int64(st, 1), sqlite3_column_int64(st, 2)};
+    *out = (struct hook){sqlite3_column_int64(st, 0), sqlite3_column_int64(st, 1),
+                         sqlite3_column_int64(st, 2)};
     sqlite3_reset(st);
     return true;
 }

@@ -72,6 +72,21 @@ static const char *const migrations[] = {
     " job INTEGER PRIMARY KEY REFERENCES jobs(seq) ON DELETE CASCADE, tries INTEGER NOT NULL DEFAULT 0,"
     " due INTEGER NOT NULL) STRICT;"
     "CREATE INDEX hooks_due ON hooks(due);",
+    /* how many are queued, without counting: every submission asks */
+    "CREATE TABLE queued("
+    " user TEXT NOT NULL, class INTEGER NOT NULL, count INTEGER NOT NULL, PRIMARY KEY(user, class)) STRICT,"
+    " WITHOUT ROWID;"
+    "INSERT INTO queued SELECT user,class,count(*) FROM jobs WHERE state='queued' AND wants<>'sweep'"
+    " GROUP BY user,class;"
+    "CREATE TRIGGER jobs_submitted AFTER INSERT ON jobs WHEN new.state='queued' AND new.wants<>'sweep' BEGIN"
+    " INSERT INTO queued VALUES(new.user,new.class,1) ON CONFLICT DO UPDATE SET count=count+1; END;"
+    "CREATE TRIGGER jobs_left AFTER UPDATE OF state ON jobs WHEN old.state='queued' AND new.state<>'queued'"
+    " AND new.wants<>'sweep' BEGIN"
+    " UPDATE queued SET count=count-1 WHERE user=new.user AND class=new.class; END;"
+    "CREATE TRIGGER jobs_returned AFTER UPDATE OF state ON jobs WHEN old.state<>'queued' AND "
+    "new.state='queued'"
+    " AND new.wants<>'sweep' BEGIN"
+    " INSERT INTO queued VALUES(new.user,new.class,1) ON CONFLICT DO UPDATE SET count=count+1; END;",
 };
 enum { SCHEMA_VERSION = sizeof migrations / sizeof *migrations };
 
@@ -181,7 +196,7 @@ static bool move_aside(const char *path)
     return true;
 }
 
-static bool make_folder(const char *folder)
+bool store_folder(const char *folder)
 {
     char path[MAX_PATH];
     snprintf(path, sizeof path, "%s", folder);
@@ -204,7 +219,7 @@ bool store_open(const char *folder, struct store **out)
         return false;
     }
     struct store *s = calloc(1, sizeof *s);
-    if (!s || !make_folder(folder)) {
+    if (!s || !store_folder(folder)) {
         free(s);
         return false;
     }

@@ -59,7 +59,8 @@ struct usage store_usage(struct store *s, const char *user)
 
 void store_put_usage(struct store *s, const struct usage *u)
 {
-    store_step(s, store_bind(s, SQL_CHARGE, "triiii", u->user, u->used, u->at, u->since, u->hour, u->hour_used));
+    store_step(s,
+               store_bind(s, SQL_CHARGE, "triiii", u->user, u->used, u->at, u->since, u->hour, u->hour_used));
 }
 
 int64_t store_user_queued(struct store *s, const char *user)
@@ -72,10 +73,10 @@ int64_t store_queued(struct store *s)
     return store_integer(s, store_bind(s, SQL_COUNT_QUEUED, ""), 0);
 }
 
-struct line *store_lines(struct store *s, struct la_arena *arena, int64_t seq)
+struct line *store_lines(struct store *s, struct la_arena *arena)
 {
     struct line *first = NULL;
-    sqlite3_stmt *st = store_bind(s, SQL_LINE, "i", seq);
+    sqlite3_stmt *st = store_bind(s, SQL_LINE, "");
     while (store_step(s, st)) {
         struct line *l = la_arena_alloc(arena, sizeof *l);
         if (!l) {
@@ -86,11 +87,15 @@ struct line *store_lines(struct store *s, struct la_arena *arena, int64_t seq)
         *l = (struct line){.user = store_text(s, st, 0, arena),
                            .class = sqlite3_column_int64(st, 1),
                            .count = sqlite3_column_int64(st, 2),
-                           .before = sqlite3_column_int64(st, 3),
                            .next = first};
         first = l;
     }
     return first;
+}
+
+int64_t store_count_before(struct store *s, const struct job *job)
+{
+    return store_integer(s, store_bind(s, SQL_COUNT_BEFORE, "tii", job->user, job->class, job->seq), 0);
 }
 
 int64_t store_recent_cost(struct store *s, int64_t otherwise)

@@ -23,9 +23,9 @@ enum {
     MAX_COMPILE_MS = 600 * 1000, /* NVRTC takes 0.1 s for a usual kernel */
     RUN_MS = 60 * 1000,
     MAX_RUN_MS = 3600 * 1000,
-    MAX_FAULTS = 3,                 /* kernel faults of one spec in a row: the fourth would not go better */
-    FAULTS_MS = 24 * 3600 * 1000,   /* older ones are forgotten: drivers and cards are replaced */
-    MAX_WEBHOOK = 2000              /* bytes of an address */
+    MAX_FAULTS = 3,               /* kernel faults of one spec in a row: the fourth would not go better */
+    FAULTS_MS = 24 * 3600 * 1000, /* older ones are forgotten: drivers and cards are replaced */
+    MAX_WEBHOOK = 2000            /* bytes of an address */
 };
 
 struct submit {
@@ -38,8 +38,7 @@ struct submit {
     size_t count;
     struct child *ranked; /* of a sweep that was waited for */
     struct admission admission;
-    int64_t position, ms;
-    int64_t now;         /* milliseconds since 1970, of the answer */
+    int64_t now; /* milliseconds since 1970, of the answer */
 };
 
 /* ---- in the queue's thread ---------------------------------------------------------------------------------- */
@@ -75,7 +74,7 @@ const char spec_stopped_failure[] =
 
 bool spec_is_stopped(struct queue *q, const char *spec)
 {
-    return store_count_faults(q->store, spec, q->today - FAULTS_MS) >= MAX_FAULTS;
+    return store_is_faulty(q->store, spec, MAX_FAULTS, q->today - FAULTS_MS);
 }
 
 /* Queue a new job; false when it may not be. */
@@ -105,8 +104,6 @@ static bool run_submit(struct queue *q, struct call *call)
     }
     if (!job_await(q, call, s->job.seq, &s->job))
         return false;
-    if (s->job.state == JOB_QUEUED)
-        fair_position(q, &s->job, &s->position, &s->ms);
     if (s->children)
         s->ranked = store_children(q->store, call->arena, s->job.seq);
     return true;
@@ -267,7 +264,8 @@ static bool read_webhook(struct request *rq, struct submit *s)
     const size_t len = strlen(url);
     const bool right = strncmp(url, "https://", 8) == 0 || (plain && strncmp(url, "http://", 7) == 0);
     if (given && (!right || len > MAX_WEBHOOK || strpbrk(url, " \r\n\t")))
-        return refuse_because(rq, "webhook", LA_E_domain, "'webhook' takes an address that begins with https://");
+        return refuse_because(rq, "webhook", LA_E_domain,
+                              "'webhook' takes an address that begins with https://");
     s->job.webhook = given ? url : NULL;
     return true;
 }
@@ -341,8 +339,6 @@ static void write_submitted(struct json *j, void *arg)
     const struct submit *s = arg;
     json_open(j, '{');
     job_write(j, &s->job, false);
-    if (s->job.state == JOB_QUEUED)
-        job_write_place(j, s->position, s->ms);
     if (s->ranked)
         sweep_write(j, s->ranked);
     if (s->cached) {
@@ -373,11 +369,12 @@ static void respond_not_admitted(struct request *rq, const struct submit *s)
     if (a->verdict == ADMITTED_NOT_ALL)
         respond_problem(rq, 503, "unavailable", "the queue is full, with the jobs of all users");
     else if (a->verdict == ADMITTED_NOT_HOUR)
-        respond_problem(rq, 429, "too_many_requests", "%.80s has used workers for as long as one user may in an hour",
-                        rq->user);
+        respond_problem(rq, 429, "too_many_requests",
+                        "%.80s has used workers for as long as one user may in an hour", rq->user);
     else
-        respond_problem(rq, 429, "too_many_requests", "%.80s may have %lld jobs in the queue, and %lld more are left",
-                        rq->user, (long long)a->limit, (long long)a->remaining);
+        respond_problem(rq, 429, "too_many_requests",
+                        "%.80s may have %lld jobs in the queue, and %lld more are left", rq->user,
+                        (long long)a->limit, (long long)a->remaining);
 }
 
 static void respond_submitted(struct request *rq, struct submit *s)
@@ -398,9 +395,10 @@ void handle_submit(struct request *rq)
         respond_problem(rq, 422, "idempotency_key", "this Idempotency-Key was used for another job, %s",
                         s->job.id);
     else if (s->stopped)
-        respond_problem(rq, 422, "kernel_faults",
-                        "this spec has ended in kernel faults %d times in a row; it is not run again for a day",
-                        MAX_FAULTS);
+        respond_problem(
+            rq, 422, "kernel_faults",
+            "this spec has ended in kernel faults %d times in a row; it is not run again for a day",
+            MAX_FAULTS);
     else if (s->admission.verdict != ADMITTED)
         respond_not_admitted(rq, s);
     else

@@ -14,8 +14,9 @@
 #include <string.h>
 
 enum {
-    MAX_FIELDS = 16,            /* of a grid: more than a spec has that are worth trying */
-    MAX_SPECS_BYTES = 4 << 20   /* of all children: as trees they take thirty times as much, of one request's memory */
+    MAX_FIELDS = 16, /* of a grid: more than a spec has that are worth trying */
+    MAX_SPECS_BYTES =
+        4 << 20 /* of all children: as trees they take thirty times as much, of one request's memory */
 };
 
 /* ---- reading ------------------------------------------------------------------------------------------------ */
@@ -46,8 +47,7 @@ static bool refuse(struct request *rq, enum la_error_code code, const char *fiel
 
 static bool refuse_count(struct request *rq, const char *field)
 {
-    return refuse(rq, LA_E_limit, field,
-                  la_format(&rq->cx, "a sweep has 1 to %d children", MAX_CHILDREN));
+    return refuse(rq, LA_E_limit, field, la_format(&rq->cx, "a sweep has 1 to %d children", MAX_CHILDREN));
 }
 
 static bool read_grid(struct reading *r, const cJSON *vary)
@@ -76,7 +76,8 @@ static bool read_list(struct reading *r, const cJSON *list)
         return refuse_count(r->rq, "list");
     cJSON_ArrayForEach (item, list) {
         if (!cJSON_IsObject(item))
-            return refuse(r->rq, LA_E_kind, "list", "'list' takes an array of objects: the fields of each child");
+            return refuse(r->rq, LA_E_kind, "list",
+                          "'list' takes an array of objects: the fields of each child");
     }
     return true;
 }
@@ -96,17 +97,21 @@ static bool read_sweep(struct reading *r)
         if (strcmp(item->string, "kind") != 0 && strcmp(item->string, "base") != 0 &&
             strcmp(item->string, "vary") != 0 && strcmp(item->string, "list") != 0)
             return refuse(r->rq, LA_E_unknown_name, item->string,
-                          la_format(&r->rq->cx, "a sweep has no field '%.60s'; known: kind base vary list budget "
-                                                "webhook", item->string));
+                          la_format(&r->rq->cx,
+                                    "a sweep has no field '%.60s'; known: kind base vary list budget "
+                                    "webhook",
+                                    item->string));
     }
     const cJSON *vary = cJSON_GetObjectItemCaseSensitive(json, "vary");
     const cJSON *list = cJSON_GetObjectItemCaseSensitive(json, "list");
     r->base = cJSON_GetObjectItemCaseSensitive(json, "base");
     if (!cJSON_IsObject(r->base))
-        return refuse(r->rq, LA_E_arity, "base", "a sweep needs 'base': a spec, whose fields the children change");
+        return refuse(r->rq, LA_E_arity, "base",
+                      "a sweep needs 'base': a spec, whose fields the children change");
     if (!vary == !list)
-        return refuse(r->rq, LA_E_arity, NULL,
-                      "a sweep needs either 'vary', the values of each field, or 'list', the fields of each child");
+        return refuse(
+            r->rq, LA_E_arity, NULL,
+            "a sweep needs either 'vary', the values of each field, or 'list', the fields of each child");
     return (vary ? read_grid(r, vary) : read_list(r, list)) && fits(r);
 }
 
@@ -216,8 +221,10 @@ static void finish(struct queue *q, struct job *sweep)
         job_end(q, sweep, JOB_DONE, NULL);
     else
         job_end(q, sweep, JOB_FAILED,
-                queue_text(q, "{\"kind\":\"%s\",\"message\":\"no child came to a result; the result tells what "
-                              "each ended with, and this is what the last one did\"}", kind));
+                queue_text(q,
+                           "{\"kind\":\"%s\",\"message\":\"no child came to a result; the result tells what "
+                           "each ended with, and this is what the last one did\"}",
+                           kind));
 }
 
 void sweep_submit(struct queue *q, struct job *sweep, const struct child_spec *children, size_t count)
@@ -259,7 +266,8 @@ void sweep_child_ended(struct queue *q, const struct job *child)
     struct job sweep;
     store_add_event(q->store, child->parent, q->today, "child",
                     queue_text(q, "{\"job\":\"%s\",\"state\":\"%s\",\"open\":%lld}", child->id,
-                               job_state_name(child->state), (long long)open), INT64_MAX);
+                               job_state_name(child->state), (long long)open),
+                    INT64_MAX);
     queue_changed(q, child->parent);
     if (open == 0 && store_get(q->store, q->scratch, child->parent, &sweep))
         finish(q, &sweep);

@@ -8,6 +8,7 @@
  * guess. The file is written anew beside the old one and renamed over it, under a lock, so that a daemon never sees
  * half of it and two commands do not lose each other's change. */
 #include "auth.h"
+#include "store.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -20,12 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum {
-    SECRET_BYTES = 32,
-    MAX_LINE = 256,
-    MAX_PATH = 4096,
-    HASH_DIGITS = 2 * TOKEN_HASH
-};
+enum { SECRET_BYTES = 32, MAX_LINE = 256, MAX_PATH = 4096, HASH_DIGITS = 2 * TOKEN_HASH };
 
 static const char *const scopes[] = {"eval", "run", "worker", "metrics", "admin"};
 enum { SCOPES = sizeof scopes / sizeof *scopes };
@@ -130,8 +126,10 @@ bool tokens_read(const char *path, struct token **out)
     FILE *f = fopen(path, "re");
     *out = NULL;
     if (!f) {
-        fprintf(stderr, "layoutd: cannot read the tokens in %s: %s (layoutd token add NAME --scope eval,run makes "
-                        "one)\n", path, strerror(errno));
+        fprintf(stderr,
+                "layoutd: cannot read the tokens in %s: %s (layoutd token add NAME --scope eval,run makes "
+                "one)\n",
+                path, strerror(errno));
         return false;
     }
     const bool ok = read_lines(f, path, out);
@@ -174,6 +172,18 @@ static bool tokens_write(const char *path, const struct token *tokens)
     return false;
 }
 
+/* The first token is often there before the daemon's data folder. */
+static bool make_place(const char *path)
+{
+    char folder[MAX_PATH];
+    snprintf(folder, sizeof folder, "%s", path);
+    char *slash = strrchr(folder, '/');
+    if (!slash || slash == folder)
+        return true;
+    *slash = '\0';
+    return store_folder(folder);
+}
+
 /* Held until the process ends. */
 static bool lock(const char *path)
 {
@@ -209,7 +219,8 @@ static int add(const char *path, struct token *tokens, const char *name, unsigne
         return 2;
     }
     randombytes_buf(secret, sizeof secret);
-    sodium_bin2base64(text + 3, sizeof text - 3, secret, sizeof secret, sodium_base64_VARIANT_URLSAFE_NO_PADDING);
+    sodium_bin2base64(text + 3, sizeof text - 3, secret, sizeof secret,
+                      sodium_base64_VARIANT_URLSAFE_NO_PADDING);
     snprintf(t.name, sizeof t.name, "%s", name);
     strftime(t.created, sizeof t.created, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
     token_hash(text, t.hash);
@@ -236,7 +247,7 @@ static int take_away(const char *path, struct token **tokens, const char *name)
     return tokens_write(path, *tokens) ? 0 : 1;
 }
 
-static int list(const struct token *tokens)
+static int show(const struct token *tokens)
 {
     for (const struct token *t = tokens; t; t = t->next) {
         char names[64];
@@ -266,7 +277,8 @@ static bool read_command(int argc, char **argv, struct command *c)
         else
             return false;
     }
-    const bool is_list = c->verb && strcmp(c->verb, "list") == 0, is_add = c->verb && strcmp(c->verb, "add") == 0;
+    const bool is_list = c->verb && strcmp(c->verb, "list") == 0,
+               is_add = c->verb && strcmp(c->verb, "add") == 0;
     const bool is_revoke = c->verb && strcmp(c->verb, "revoke") == 0;
     return (is_list && !c->name) || (is_revoke && c->name) || (is_add && c->name && read_scopes(c->scope));
 }
@@ -276,17 +288,19 @@ int token_command(int argc, char **argv, const char *usual_file)
     struct command c = {.scope = "eval,run", .path = usual_file};
     struct token *tokens = NULL;
     if (!read_command(argc, argv, &c) || strlen(c.path) >= MAX_PATH || sodium_init() < 0) {
-        fputs("layoutd: token add NAME [--scope eval,run,worker,metrics,admin] | token list | token revoke NAME; "
-              "each with [--tokens FILE]\n", stderr);
+        fputs("layoutd: token add NAME [--scope eval,run,worker,metrics,admin] | token list | token revoke "
+              "NAME; "
+              "each with [--tokens FILE]\n",
+              stderr);
         return 2;
     }
     const bool is_add = strcmp(c.verb, "add") == 0;
-    if ((strcmp(c.verb, "list") != 0 && !lock(c.path)) ||
+    if ((is_add && !make_place(c.path)) || (strcmp(c.verb, "list") != 0 && !lock(c.path)) ||
         (!(is_add && access(c.path, F_OK) != 0) && !tokens_read(c.path, &tokens)))
         return 1;
-    const int status = is_add                            ? add(c.path, tokens, c.name, read_scopes(c.scope))
+    const int status = is_add                          ? add(c.path, tokens, c.name, read_scopes(c.scope))
                        : strcmp(c.verb, "revoke") == 0 ? take_away(c.path, &tokens, c.name)
-                                                       : list(tokens);
+                                                       : show(tokens);
     tokens_free(tokens);
     return status;
 }

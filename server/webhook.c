@@ -30,7 +30,7 @@ enum {
     ARENA_BYTES = 64 << 20, /* a job as it stands in a list, far above any */
     MAX_TRIES = 6,
     FIRST_DELAY_MS = 2000, /* then five times as long each: the last is tried after 26 minutes */
-    RETRY_MS = 500, /* after the store could not be read */
+    RETRY_MS = 500,        /* after the store could not be read */
     CONNECT_S = 5,
     ANSWER_S = 10,
     KEY_BYTES = crypto_auth_hmacsha256_KEYBYTES,
@@ -158,7 +158,8 @@ static long call_address(struct webhooks *w, const struct job *job, const struct
         set_options(curl, w, job, body);
         curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
         const CURLcode code = curl_easy_perform(curl);
-        *why = w->refused ? "the address is private: the daemon calls none of those" : curl_easy_strerror(code);
+        *why = w->refused ? "the address is private: the daemon calls none of those"
+                          : curl_easy_strerror(code);
         if (code == CURLE_OK)
             curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
     }
@@ -222,10 +223,10 @@ static void *work(void *arg)
             continue;
         if (!la_try(&w->cx, deliver, &d))
             d.outcome = "{\"delivered\":false,\"reason\":\"no memory\"}";
-        struct delivery told = {.call = {.run = run_outcome, .durable = true, .until = INT64_MAX}};
-        told.hook = d.hook;
-        told.delivered = d.delivered;
-        told.outcome = d.outcome;
+        struct delivery told = {.call = {.run = run_outcome, .durable = true, .until = INT64_MAX},
+                                .hook = d.hook,
+                                .delivered = d.delivered,
+                                .outcome = d.outcome};
         if (!atomic_load(&w->ends)) /* given up by us: it is tried again */
             queue_do(w->queue, &told.call);
     }

@@ -50,7 +50,7 @@ static char folder[256];   /* of the test that runs: data, and logs */
 static char program[4096]; /* the folder of the programs under test */
 static char url[128];
 static pid_t daemon_pid, worker_pid;
-static bool fakes; /* the next daemon is started with tests/fake.c */
+static void (*in_child)(void);     /* what a process of the test does before it becomes a program */
 static const char *more_flags[16]; /* of the daemon, ended by NULL; each test begins with none */
 
 /* The programs of the build that this test belongs to: build/tests/test_jobs -> build */
@@ -85,14 +85,10 @@ static inline pid_t spawn(const char *name, const char *log, char *const *argv)
     assert_true(pid >= 0);
     if (pid > 0)
         return pid;
+    if (in_child)
+        in_child();
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     signal(SIGXFSZ, SIG_IGN);
-    if (fakes) {
-        char library[4200];
-        snprintf(library, sizeof library, "%s/tests/fake.so", program);
-        setenv("LD_PRELOAD", library, 1);
-        setenv("LAYOUTD_FAKE", folder, 1);
-    }
     const int fd = open(output, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
     if (fd < 0 || dup2(fd, STDERR_FILENO) < 0 || dup2(fd, STDOUT_FILENO) < 0)
         _exit(126);
@@ -396,7 +392,7 @@ static inline int make_folder(void **state)
 {
     (void)state;
     more_flags[0] = NULL;
-    fakes = false;
+    in_child = NULL;
     from_address = NULL;
     snprintf(folder, sizeof folder, "/tmp/layoutd-test-XXXXXX");
     return mkdtemp(folder) ? 0 : -1;

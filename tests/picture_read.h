@@ -67,14 +67,14 @@ static inline void seen_attributes(const char *tag, const char *end, struct seen
         out->x = atol(at + 4);
     if ((at = strstr(tag, " y=\"")) && at < end)
         out->y = atol(at + 4);
-    if ((at = strstr(tag, "class=\"")) && at < end)
+    if (!out->class[0] && (at = strstr(tag, "class=\"")) && at < end) /* of a span within a class, the ink */
         sscanf(at + 7, "%7[^\"]", out->class);
 }
 
 static inline struct seen svg_read(const char *svg)
 {
     struct seen s = {0};
-    struct seen_text outer = {0}, inner = {0};
+    struct seen_text outer = {0};
     static const char fill[] = "<path style=\"fill:#",
                       frame[] = "<path class=\"nest\" stroke-width=\"1.25\" d=\"";
     for (const char *p = strchr(svg, '<'); p; p = strchr(p + 1, '<')) {
@@ -85,7 +85,7 @@ static inline struct seen svg_read(const char *svg)
             seen_path(&s, p + sizeof frame - 1, 0, true);
         } else if (strncmp(p, "<text", 5) == 0 || strncmp(p, "<tspan", 6) == 0) {
             const bool is_span = p[2] == 's';
-            inner = is_span ? outer : (struct seen_text){0};
+            struct seen_text inner = is_span ? outer : (struct seen_text){0};
             seen_attributes(p, end, &inner);
             if (!is_span)
                 outer = inner;
@@ -137,7 +137,7 @@ static inline void seen_label(const struct seen *s, struct seen_rect cell, bool 
         if ((t->class[0] == 'x') != marks || t->x <= cell.x || t->x >= cell.x + cell.w || t->y <= cell.y ||
             t->y >= cell.y + cell.h || len + strlen(t->text) + 2 > SEEN_TEXT)
             continue;
-        len += (size_t)sprintf(out + len, "%s%s", len ? "|" : "", t->text);
+        len += (size_t)snprintf(out + len, SEEN_TEXT - len, "%s%s", len ? "|" : "", t->text);
     }
 }
 

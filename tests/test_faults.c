@@ -5,7 +5,10 @@
 #include "daemon.h"
 
 #include <pthread.h>
+#include <sched.h>
+#include <sys/mount.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 enum {
     HOUR_S = 3600,
@@ -30,6 +33,15 @@ static void put_file(const char *name, const char *text)
     fputs(text, f);
     fclose(f);
     assert_int_equal(rename(fresh, path), 0);
+}
+
+/* Of tests/fake.c. */
+static void use_fakes(void)
+{
+    char library[4200];
+    snprintf(library, sizeof library, "%s/tests/fake.so", program);
+    setenv("LD_PRELOAD", library, 1);
+    setenv("LAYOUTD_FAKE", folder, 1);
 }
 
 /* ---- the clock ---------------------------------------------------------------------------------------------- */
@@ -57,13 +69,13 @@ static void clock_steps(void **state)
     static const long steps[] = {200L * DAY_S, -DAY_S, -HOUR_S, 0};
     if (SANITIZED)
         skip(); /* a sanitizer must be loaded before anything else */
-    fakes = true;
+    in_child = use_fakes;
     start_daemon("cpu", "127.0.0.1:0");
     const struct id first = submit("");
     expect_end(first, "done", "", 1);
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
-        const struct id runs = submit(",\"plant\":\"hang\",\"budget\":{\"run_ms\":600}"), waits = submit(
-            ",\"fresh\":true");
+        const struct id runs = submit(",\"plant\":\"hang\",\"budget\":{\"run_ms\":600}"),
+                        waits = submit(",\"fresh\":true");
         expect_state(runs, "running");
         step_clock(steps[i]);
         expect_end(runs, "failed", "timeout_run", 1);
@@ -75,6 +87,85 @@ static void clock_steps(void **state)
         drop(&a);
         expect_end(first, "done", "", 1);
     }
+    stop_daemon();
+}
+
+/* ---- the disk ----------------------------------------------------------------------------------------------- */
+
+static void put_text(const char *path, const char *text)
+{
+    const int fd = open(path, O_WRONLY | O_CLOEXEC);
+    if (fd < 0 || write(fd, text, strlen(text)) != (ssize_t)strlen(text))
+        _exit(126);
+    close(fd);
+}
+
+/* The data folder becomes a disk of three megabytes, for this process and its children alone. */
+static void use_small_disk(void)
+{
+    char data[512], users[64], groups[64];
+    snprintf(data, sizeof data, "%s/data", folder);
+    snprintf(users, sizeof users, "0 %u 1", (unsigned)getuid());
+    snprintf(groups, sizeof groups, "0 %u 1", (unsigned)getgid());
+    mkdir(data, 0700);
+    if (unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0)
+        _exit(125);
+    put_text("/proc/self/setgroups", "deny");
+    put_text("/proc/self/uid_map", users);
+    put_text("/proc/self/gid_map", groups);
+    if (mount("none", data, "tmpfs", 0, "size=3m") != 0)
+        _exit(125);
+}
+
+static bool may_mount(void)
+{
+    int status = 0;
+    const pid_t pid = fork();
+    if (pid == 0) {
+        use_small_disk();
+        _exit(0);
+    }
+    waitpid(pid, &status, 0);
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+/* Fill the daemon's disk to the last byte, as it is seen by the daemon; the file that does it. */
+static void fill_disk(char path[600])
+{
+    static const char block[4096] = {1};
+    size_t size = sizeof block;
+    snprintf(path, 600, "/proc/%d/root%s/data/filler", (int)daemon_pid, folder);
+    const int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    assert_true(fd >= 0);
+    while (size > 0)
+        if (write(fd, block, size) <= 0)
+            size /= 2;
+    close(fd);
+}
+
+/* A submission is refused and leaves nothing, what is there can still be read; with room again, all goes on. */
+static void disk_is_full(void **state)
+{
+    (void)state;
+    char filler[600];
+    if (!may_mount())
+        skip();
+    in_child = use_small_disk;
+    start_daemon("cpu", "127.0.0.1:0");
+    const struct id first = submit("");
+    expect_end(first, "done", "", 1);
+    fill_disk(filler);
+    int refused = 0;
+    for (int i = 0; i < 2000 && !refused; i++) { /* a log of the store may have room of its own */
+        struct answer a = request("POST", "/jobs", "{" COPY ",\"fresh\":true}", NULL);
+        refused = a.status == 503;
+        drop(&a);
+    }
+    assert_true(refused);
+    expect_end(first, "done", "", 1);
+    assert_int_equal(unlink(filler), 0);
+    const struct id next = submit(",\"fresh\":true");
+    expect_end(next, "done", "", 1);
     stop_daemon();
 }
 
@@ -146,10 +237,10 @@ static void device_state(char out[32], char reason[300])
 static void quarantine(void **state)
 {
     (void)state;
-    char shown[32] = "", reason[300], path[512];
+    char shown[32] = "", reason[300] = "", path[512];
     if (SANITIZED)
         skip();
-    fakes = true;
+    in_child = use_fakes;
     start_daemon("cpu", "127.0.0.1:0");
     const struct id id = submit(",\"plant\":\"hang\",\"budget\":{\"run_ms\":200}");
     expect_state(id, "running");
@@ -163,7 +254,7 @@ static void quarantine(void **state)
     }
     assert_string_equal(shown, "quarantined");
     assert_non_null(strstr(reason, "cannot be killed"));
-    expect_state(waits, "queued"); /* nothing runs beside it */
+    expect_state(waits, "queued");  /* nothing runs beside it */
     kill(find_executor(), SIGKILL); /* what held it lets go */
     snprintf(path, sizeof path, "%s/unkillable", folder);
     unlink(path);
@@ -265,11 +356,9 @@ static void retries_make_one_job(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {TEST(clock_steps),
-                                       TEST(out_of_memory),
-                                       TEST(executor_killed_in_a_run),
-                                       TEST(quarantine),
-                                       TEST(cancel_in_each_leased_state),
+    const struct CMUnitTest tests[] = {TEST(clock_steps),         TEST(disk_is_full),
+                                       TEST(out_of_memory),       TEST(executor_killed_in_a_run),
+                                       TEST(quarantine),          TEST(cancel_in_each_leased_state),
                                        TEST(retries_make_one_job)};
     return run_suite(tests);
 }

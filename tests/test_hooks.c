@@ -31,9 +31,9 @@ static void read_call(int fd, char *text)
     while ((!wanted || len < wanted) && (n = recv(fd, text + len, CALL_BYTES - 1 - len, 0)) > 0) {
         len += (size_t)n;
         text[len] = '\0';
-        const char *end = strstr(text, "\r\n\r\n"), *length = strcasestr(text, "\ncontent-length: ");
-        if (end && length)
-            wanted = (size_t)(end - text) + 4 + strtoul(length + strlen("\ncontent-length: "), NULL, 10);
+        const char *body = strstr(text, "\r\n\r\n"), *length = strcasestr(text, "\ncontent-length: ");
+        if (body && length)
+            wanted = (size_t)(body - text) + 4 + strtoul(length + strlen("\ncontent-length: "), NULL, 10);
     }
 }
 
@@ -56,14 +56,14 @@ static void *listen_to_all(void *arg)
 
 static void start_listener(void)
 {
-    struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    socklen_t size = sizeof at;
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t size = sizeof address;
     memset(&listener, 0, sizeof listener);
     listener.fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    assert_int_equal(bind(listener.fd, (struct sockaddr *)&at, sizeof at), 0);
+    assert_int_equal(bind(listener.fd, (struct sockaddr *)&address, sizeof address), 0);
     assert_int_equal(listen(listener.fd, 16), 0);
-    assert_int_equal(getsockname(listener.fd, (struct sockaddr *)&at, &size), 0);
-    listener.port = ntohs(at.sin_port);
+    assert_int_equal(getsockname(listener.fd, (struct sockaddr *)&address, &size), 0);
+    listener.port = ntohs(address.sin_port);
     pthread_create(&listener.thread, NULL, listen_to_all, &listener);
 }
 
@@ -87,8 +87,8 @@ static void expect_calls(int count)
 static struct id submit_with_hook(const char *scheme, const char *host, const char *more)
 {
     char text[256];
-    snprintf(text, sizeof text, ",\"fresh\":true,\"webhook\":\"%s://%s:%u/told\"%s", scheme, host, listener.port,
-             more);
+    snprintf(text, sizeof text, ",\"fresh\":true,\"webhook\":\"%s://%s:%u/told\"%s", scheme, host,
+             listener.port, more);
     return submit(text);
 }
 
@@ -200,13 +200,34 @@ static void which_addresses_are_public(void **state)
         const char *text;
         bool is_public;
     } addresses[] = {
-        {"127.0.0.1", false},    {"10.1.2.3", false},         {"172.16.0.1", false},       {"172.32.0.1", true},
-        {"192.168.1.1", false},  {"169.254.169.254", false},  {"100.64.0.1", false},       {"100.128.0.1", true},
-        {"0.0.0.0", false},      {"224.0.0.1", false},        {"255.255.255.255", false},  {"8.8.8.8", true},
-        {"198.17.255.255", true}, {"198.19.0.1", false},      {"223.255.255.255", true},   {"::1", false},
-        {"::", false},           {"fe80::1", false},          {"fd00::1", false},          {"ff02::1", false},
-        {"64:ff9b::7f00:1", false}, {"2002:7f00:1::", false}, {"2001:db8::1", false},      {"2001::1", false},
-        {"::ffff:10.0.0.1", false}, {"::ffff:8.8.8.8", true}, {"2606:4700:4700::1111", true}, {"3fff::1", false},
+        {"127.0.0.1", false},
+        {"10.1.2.3", false},
+        {"172.16.0.1", false},
+        {"172.32.0.1", true},
+        {"192.168.1.1", false},
+        {"169.254.169.254", false},
+        {"100.64.0.1", false},
+        {"100.128.0.1", true},
+        {"0.0.0.0", false},
+        {"224.0.0.1", false},
+        {"255.255.255.255", false},
+        {"8.8.8.8", true},
+        {"198.17.255.255", true},
+        {"198.19.0.1", false},
+        {"223.255.255.255", true},
+        {"::1", false},
+        {"::", false},
+        {"fe80::1", false},
+        {"fd00::1", false},
+        {"ff02::1", false},
+        {"64:ff9b::7f00:1", false},
+        {"2002:7f00:1::", false},
+        {"2001:db8::1", false},
+        {"2001::1", false},
+        {"::ffff:10.0.0.1", false},
+        {"::ffff:8.8.8.8", true},
+        {"2606:4700:4700::1111", true},
+        {"3fff::1", false},
     };
     for (size_t i = 0; i < sizeof addresses / sizeof *addresses; i++) {
         struct sockaddr_in v4 = {.sin_family = AF_INET};
@@ -246,7 +267,8 @@ static void old_ones_go(void **state)
     (void)state;
     struct id ids[3];
     start_daemon("cpu", "127.0.0.1:0");
-    struct answer a = request("POST", "/jobs", "{\"kind\":\"sweep\",\"base\":{" COPY "},\"vary\":{\"unroll\":[1,2]}}",
+    struct answer a = request("POST", "/jobs",
+                              "{\"kind\":\"sweep\",\"base\":{" COPY "},\"vary\":{\"unroll\":[1,2]}}",
                               "Prefer: wait=30");
     assert_string_equal(text_at(a.json, "state"), "done");
     char children[64];

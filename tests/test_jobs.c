@@ -370,7 +370,8 @@ static void lease_by_hand(void **state)
     char body[512], path[128], lease[64];
     start_daemon("none", "127.0.0.1:0");
     assert_int_equal(tell("/worker/register", "guess", "{\"name\":\"me\",\"executor\":\"cpu\"}", NULL), 401);
-    assert_int_equal(tell("/worker/register", WORKER_TOKEN, "{\"name\":\"me\",\"executor\":\"cpu\"}", &me), 200);
+    assert_int_equal(tell("/worker/register", WORKER_TOKEN, "{\"name\":\"me\",\"executor\":\"cpu\"}", &me),
+                     200);
     snprintf(body, sizeof body, "{\"worker\":\"%s\"}", text_at(me, "worker"));
     assert_int_equal(tell("/worker/lease", WORKER_TOKEN, body, NULL), 204);
     const struct id id = submit("");
@@ -379,7 +380,8 @@ static void lease_by_hand(void **state)
     snprintf(lease, sizeof lease, "%s", text_at(leased, "lease"));
 
     snprintf(path, sizeof path, "/worker/jobs/%s/event", id.text);
-    assert_int_equal(tell(path, WORKER_TOKEN, "{\"lease\":\"0123\",\"event\":{\"type\":\"running\"}}", NULL), 409);
+    assert_int_equal(tell(path, WORKER_TOKEN, "{\"lease\":\"0123\",\"event\":{\"type\":\"running\"}}", NULL),
+                     409);
     snprintf(body, sizeof body, "{\"lease\":\"%s\",\"event\":{\"type\":\"running\"}}", lease);
     assert_int_equal(tell(path, WORKER_TOKEN, body, &heard), 200);
     assert_true(cJSON_IsFalse(at(heard, "cancel")));

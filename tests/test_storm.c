@@ -152,11 +152,12 @@ static void killed_meanwhile(void **state)
         pthread_join(threads[i], NULL);
     const int64_t submitted = now_ms() - begun;
     const double attempts = check_all();
-    print_message("%d jobs of %d clients, submitted in %lld ms; in the first %lld ms of them the daemon was killed "
-                  "%d times and workers %d times: all done once, with the right result, and checked after %lld ms; "
-                  "at most %.0f attempts\n",
-                  CLIENTS * EACH, CLIENTS, (long long)submitted, (long long)calm, DAEMON_KILLS, killed,
-                  (long long)(now_ms() - begun), attempts);
+    print_message(
+        "%d jobs of %d clients, submitted in %lld ms; in the first %lld ms of them the daemon was killed "
+        "%d times and workers %d times: all done once, with the right result, and checked after %lld ms; "
+        "at most %.0f attempts\n",
+        CLIENTS * EACH, CLIENTS, (long long)submitted, (long long)calm, DAEMON_KILLS, killed,
+        (long long)(now_ms() - begun), attempts);
     stop_daemon();
 }
 

@@ -36,8 +36,9 @@ static void grid(void **state)
 {
     (void)state;
     start_daemon("cpu", "127.0.0.1:0");
-    const struct id id = submit_sweep("{\"kind\":\"sweep\"," BASE ",\"vary\":{"
-                                      "\"thr\":[\"(8,4):(4,1)\",\"(4,8):(8,1)\",\"(8,4\"],\"unroll\":[1,2]}}");
+    const struct id id = submit_sweep(
+        "{\"kind\":\"sweep\"," BASE ",\"vary\":{"
+        "\"thr\":[\"(8,4):(4,1)\",\"(4,8):(8,1)\",\"(8,4\"],\"unroll\":[1,2]}}");
     struct answer a = fetch(id, END_S);
     assert_string_equal(text_at(a.json, "state"), "done");
     assert_true(number_at(a.json, "result.counts.done") == 4);
@@ -106,7 +107,8 @@ static void sweeps_refused(void **state)
         {"{\"kind\":\"sweep\"," BASE ",\"list\":[]}", "list"},
         {"{\"kind\":\"sweep\"," BASE ",\"list\":[{}],\"best\":1}", "best"},
         {"{\"kind\":\"sweep\"," BASE ",\"vary\":{\"a\":[1,2,3,4,5,6,7,8,9,10],\"b\":[1,2,3,4,5,6,7,8,9,10],"
-         "\"c\":[1,2,3,4,5,6,7,8,9,10],\"d\":[1,2,3,4,5,6,7,8,9,10]}}", "vary"},
+         "\"c\":[1,2,3,4,5,6,7,8,9,10],\"d\":[1,2,3,4,5,6,7,8,9,10]}}",
+         "vary"},
     };
     start_daemon("none", "127.0.0.1:0");
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
@@ -142,7 +144,8 @@ static void outlives_the_daemon(void **state)
 {
     (void)state;
     start_daemon("cpu", "127.0.0.1:0");
-    const struct id id = submit_sweep("{\"kind\":\"sweep\"," BASE ",\"vary\":{\"unroll\":[1,2],\"seed\":[1,2,3,4,5,"
+    const struct id id = submit_sweep("{\"kind\":\"sweep\"," BASE
+                                      ",\"vary\":{\"unroll\":[1,2],\"seed\":[1,2,3,4,5,"
                                       "6,7,8,9,10,11,12,13,14,15,16,17,18,19,20]}}");
     expect_state(id, "running");
     end(&daemon_pid, SIGKILL);
@@ -199,8 +202,9 @@ static void csv_and_jsonl(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {TEST(grid),           TEST(list_is_ranked),   TEST(nothing_came_of_it),
-                                       TEST(sweeps_refused), TEST(cancelled_as_one), TEST(outlives_the_daemon),
-                                       TEST(csv_and_jsonl)};
+    const struct CMUnitTest tests[] = {
+        TEST(grid),           TEST(list_is_ranked),   TEST(nothing_came_of_it),
+        TEST(sweeps_refused), TEST(cancelled_as_one), TEST(outlives_the_daemon),
+        TEST(csv_and_jsonl)};
     return run_suite(tests);
 }

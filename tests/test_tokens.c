@@ -44,7 +44,8 @@ static struct answer ask(const char *method, const char *path, const char *body,
     return request(method, path, body, header);
 }
 
-static void expect_status(const char *method, const char *path, const char *body, const char *secret, long status)
+static void expect_status(const char *method, const char *path, const char *body, const char *secret,
+                          long status)
 {
     struct answer a = ask(method, path, body, secret);
     assert_int_equal(a.status, status);
@@ -58,13 +59,13 @@ static void expect_status(const char *method, const char *path, const char *body
 static int make_tokens(void **state)
 {
     const int made = make_folder(state);
-    snprintf(tokens_path, sizeof tokens_path, "%s/tokens", folder);
+    snprintf(tokens_path, sizeof tokens_path, "%s/not/there/tokens", folder);
     return made;
 }
 
 /* ---- tests -------------------------------------------------------------------------------------------------- */
 
-static void command(void **state)
+static void made_and_revoked(void **state)
 {
     (void)state;
     char secret[128], printed[4096];
@@ -203,8 +204,8 @@ static void worker_with_a_token(void **state)
 static int ends_at_once(const char *flag, const char *value)
 {
     char data[512];
-    char *argv[] = {"layoutd", "--listen", "0.0.0.0:0",   "--data",       data, "--workers",
-                    "none",    (char *)flag, (char *)value, NULL};
+    char *argv[] = {"layoutd",   "--listen", "0.0.0.0:0",  "--data",      data,
+                    "--workers", "none",     (char *)flag, (char *)value, NULL};
     int status = 0;
     snprintf(data, sizeof data, "%s/data", folder);
     const pid_t pid = spawn("layoutd", "open.log", argv);
@@ -236,8 +237,11 @@ static void open_to_others(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {TEST_OF_TOKENS(command),  TEST_OF_TOKENS(scopes),
-                                       TEST_OF_TOKENS(owners),   TEST_OF_TOKENS(reloaded),
-                                       TEST_OF_TOKENS(worker_with_a_token), TEST_OF_TOKENS(open_to_others)};
+    const struct CMUnitTest tests[] = {TEST_OF_TOKENS(made_and_revoked),
+                                       TEST_OF_TOKENS(scopes),
+                                       TEST_OF_TOKENS(owners),
+                                       TEST_OF_TOKENS(reloaded),
+                                       TEST_OF_TOKENS(worker_with_a_token),
+                                       TEST_OF_TOKENS(open_to_others)};
     return run_suite(tests);
 }

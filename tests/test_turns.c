@@ -41,7 +41,8 @@ static long status_as(const char *user, const char *more, struct answer *a)
 static struct id submit_slow_sweep(void)
 {
     static char body[16 * 1024];
-    size_t len = (size_t)snprintf(body, sizeof body, "{\"kind\":\"sweep\",\"base\":{" SLOW "},\"vary\":{\"seed\":[1");
+    size_t len = (size_t)snprintf(body, sizeof body,
+                                  "{\"kind\":\"sweep\",\"base\":{" SLOW "},\"vary\":{\"seed\":[1");
     for (int i = 2; i <= CHILDREN; i++)
         len += (size_t)snprintf(body + len, sizeof body - len, ",%d", i);
     snprintf(body + len, sizeof body - len, "]}}");
@@ -267,8 +268,9 @@ static void faulty_spec_is_stopped(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {TEST(sweep_delays_nobody), TEST(users_take_turns), TEST(too_many_queued),
-                                       TEST(one_running_each),    TEST(hour_is_used_up),  TEST(lost_is_refunded),
+    const struct CMUnitTest tests[] = {TEST(sweep_delays_nobody),   TEST(users_take_turns),
+                                       TEST(too_many_queued),       TEST(one_running_each),
+                                       TEST(hour_is_used_up),       TEST(lost_is_refunded),
                                        TEST(faulty_spec_is_stopped)};
     return run_suite(tests);
 }
