@@ -3,7 +3,8 @@
  *
  *   "counters": {"predicted": {"src": {"requests": 32768, "sectors": 524288}, ...},
  *                "measured":  {"src": {"requests": 32768, "sectors": 524288}, ..., "dram_read_bytes": ...},
- *                "equal":     {"src": true, ...}}
+ *                "equal":     {"src": true, "smem_load": true, ...},
+ *                "arbitration": {"smem_load": 60505, "why": "..."}}
  *
  * Where counters cannot be read, "measured" is null and "why" says what is missing: never a zero. Setting up takes a
  * second once; the profiler is off whenever something is timed. */
@@ -259,31 +260,13 @@ static void add_measured(const struct session *s, cJSON *counters)
     }
 }
 
-/* A group is equal when every number that both have is. */
-static void add_equal(cJSON *counters)
-{
-    const cJSON *measured = cJSON_GetObjectItemCaseSensitive(counters, "measured");
-    const cJSON *predicted = cJSON_GetObjectItemCaseSensitive(counters, "predicted");
-    cJSON *equal = cJSON_AddObjectToObject(counters, "equal");
-    for (const cJSON *group = predicted->child; group; group = group->next) {
-        const cJSON *other = cJSON_GetObjectItemCaseSensitive(measured, group->string);
-        bool same = true;
-        for (const cJSON *item = group->child; other && item; item = item->next) {
-            const cJSON *number = cJSON_GetObjectItemCaseSensitive(other, item->string);
-            same = same && (!number || number->valuedouble == item->valuedouble);
-        }
-        if (other)
-            cJSON_AddBoolToObject(equal, group->string, same);
-    }
-}
-
 bool gpu_counters_add(struct gpu_card *card, const struct gpu_job *job, const struct gpu_arrays *arrays,
                       cJSON *counters)
 {
     struct session s = {.card = card, .plan = job->plan, .arrays = arrays, .card_ok = true};
     if (open_profiler(card) && count(&s)) {
         add_measured(&s, counters);
-        add_equal(counters);
+        gpu_counters_compare(counters);
         return true;
     }
     cJSON_AddNullToObject(counters, "measured");

@@ -22,38 +22,38 @@ void gpu_emit_async(struct gpu_text *t, const struct gpu_copy *c)
         "    asm volatile(\"cp.async.wait_group %%0;\" :: \"n\"(Left) : \"memory\");\n}\n"
         "// end of PTX\n\n",
         c->in.atom.op == GPU_CP_ASYNC_GLOBAL ? "cg" : "ca", bytes);
-    gpu_text_add(
-        t,
-        "// All that thread t fetches of tile i, as one group.\n"
-        "__device__ inline void fetch_tile(Element *buffer, const Element *src, Offset t, Offset i)\n{\n"
-        "    if (i < TILES%s) {\n"
-        "#pragma unroll\n"
-        "        for (int a = 0; a < LOADS; ++a)\n"
-        "            fetch(buffer + place(put_thread(t) + put_value(a * LOAD_VECTOR)),\n"
-        "                  src + src_tile(i) + src_value(a * LOAD_VECTOR));\n"
-        "    }%s\n"
-        "    commit();\n}\n\n",
-        c->predicated ? " && whole(i)" : "",
-        c->predicated ? " else if (i < TILES) {\n        put_edge(buffer, src, t, i);\n    }" : "");
+    gpu_text_add(t,
+                 "// All that thread t fetches of tile i, if that lies before the end, as one group.\n"
+                 "__device__ inline void fetch_tile(Element *buffer, const Element *src, Offset t, Offset i, "
+                 "Offset end)\n{\n"
+                 "    if (i < end%s) {\n"
+                 "#pragma unroll\n"
+                 "        for (int a = 0; a < LOADS; ++a)\n"
+                 "            fetch(buffer + place(put_thread(t) + put_value(a * LOAD_VECTOR)),\n"
+                 "                  src + src_tile(i) + src_value(a * LOAD_VECTOR));\n"
+                 "    }%s\n"
+                 "    commit();\n}\n\n",
+                 c->predicated ? " && whole(i)" : "",
+                 c->predicated ? " else if (i < end) {\n        put_edge(buffer, src, t, i);\n    }" : "");
 }
 
+/* A block's tiles follow each other, so that what all blocks have on its way at a time is one piece of memory. */
 void gpu_emit_async_loop(struct gpu_text *t, const struct gpu_copy *c)
 {
-    const bool deep = c->stages > 1;
-    if (deep)
-        gpu_text_add(t,
-                     "    for (int s = 0; s < STAGES - 1; ++s)\n"
-                     "        fetch_tile(buffers + s * SPAN, src, t, blockIdx.x + Offset(gridDim.x) * s);\n"
-                     "    int reading = 0, writing = STAGES - 1; // buffers\n"
-                     "    for (Offset first = blockIdx.x; first < TILES; first += gridDim.x) {\n"
-                     "        wait<STAGES - 2>();\n"
-                     "        __syncthreads();\n"
-                     "        fetch_tile(buffers + writing * SPAN, src, t, first + Offset(gridDim.x) * "
-                     "(STAGES - 1));\n"
-                     "        const Element *full = buffers + reading * SPAN;\n");
+    gpu_text_add(t, "    const Offset begin = blockIdx.x * SHARE, end = begin + SHARE < TILES ? begin + "
+                    "SHARE : TILES;\n");
+    if (c->stages > 1)
+        gpu_text_add(t, "    for (int s = 0; s < STAGES - 1; ++s)\n"
+                        "        fetch_tile(buffers + s * SPAN, src, t, begin + s, end);\n"
+                        "    int reading = 0, writing = STAGES - 1; // buffers\n"
+                        "    for (Offset first = begin; first < end; ++first) {\n"
+                        "        wait<STAGES - 2>();\n"
+                        "        __syncthreads();\n"
+                        "        fetch_tile(buffers + writing * SPAN, src, t, first + STAGES - 1, end);\n"
+                        "        const Element *full = buffers + reading * SPAN;\n");
     else
-        gpu_text_add(t, "    for (Offset first = blockIdx.x; first < TILES; first += gridDim.x) {\n"
-                        "        fetch_tile(buffers, src, t, first);\n"
+        gpu_text_add(t, "    for (Offset first = begin; first < end; ++first) {\n"
+                        "        fetch_tile(buffers, src, t, first, end);\n"
                         "        wait<0>();\n"
                         "        __syncthreads();\n"
                         "        const Element *full = buffers;\n");

@@ -8,17 +8,6 @@
  * Two shapes of the loop: several tiles in flight (few accesses a tile), or one tile in batches (many). */
 #include "internal.h"
 
-#include <string.h>
-
-const char *gpu_bits_type(unsigned bits)
-{
-    return bits == 8    ? "unsigned char"
-           : bits == 16 ? "unsigned short"
-           : bits == 32 ? "unsigned"
-           : bits == 64 ? "unsigned long long"
-                        : "uint4";
-}
-
 const char *gpu_offset_type(const struct gpu_copy *c)
 {
     if (c->wide)
@@ -91,65 +80,6 @@ void gpu_emit_maps(struct gpu_text *t, const char *name, struct gpu_map thread, 
     gpu_text_add(t, "\n");
 }
 
-/* How PTX moves so many bits: in one register, or in four. */
-struct ptx_access {
-    unsigned bits;
-    const char *type, *variable, *constraint; /* of the instruction, of a register in C, of asm */
-};
-
-static struct ptx_access ptx_access_of(unsigned bits)
-{
-    static const struct ptx_access known[] = {{8, "u8", "unsigned", "r"},
-                                              {16, "u16", "unsigned short", "h"},
-                                              {32, "u32", "unsigned", "r"},
-                                              {64, "u64", "unsigned long long", "l"},
-                                              {128, "v4.u32", "uint4", "r"}};
-    size_t i = 0;
-    while (known[i].bits != bits)
-        i++;
-    return known[i];
-}
-
-static void emit_no_allocate(struct gpu_text *t, unsigned load_bits, unsigned store_bits)
-{
-    const struct ptx_access in = ptx_access_of(load_bits), out = ptx_access_of(store_bits);
-    const bool load4 = load_bits == 128, store4 = store_bits == 128;
-    gpu_text_add(t,
-                 "// PTX\n__device__ inline %s load(const Element *from)\n{\n    %s x;\n"
-                 "    asm(\"ld.global.L1::no_allocate.L2::256B.%s %s;\"\n        : %s : \"l\"(from));\n"
-                 "    return x;\n}\n",
-                 gpu_bits_type(load_bits), in.variable, in.type,
-                 load4 ? "{%0, %1, %2, %3}, [%4]" : "%0, [%1]",
-                 load4 ? "\"=r\"(x.x), \"=r\"(x.y), \"=r\"(x.z), \"=r\"(x.w)"
-                       : la_format(t->cx, "\"=%s\"(x)", in.constraint));
-    gpu_text_add(t,
-                 "__device__ inline void store(Element *to, %s value)\n{\n    const %s x = value;\n"
-                 "    asm volatile(\"st.global.L1::no_allocate.%s %s;\"\n        :: \"l\"(to), %s : "
-                 "\"memory\");\n}\n// end of PTX\n\n",
-                 gpu_bits_type(store_bits), out.variable, out.type,
-                 store4 ? "[%0], {%1, %2, %3, %4}" : "[%0], %1",
-                 store4 ? "\"r\"(x.x), \"r\"(x.y), \"r\"(x.z), \"r\"(x.w)"
-                        : la_format(t->cx, "\"%s\"(x)", out.constraint));
-}
-
-void gpu_emit_access(struct gpu_text *t, unsigned load_bits, unsigned store_bits, enum gpu_cache cache)
-{
-    const char *load = gpu_bits_type(load_bits), *store = gpu_bits_type(store_bits);
-    const bool streaming = cache == GPU_CACHE_STREAMING;
-    if (cache == GPU_CACHE_NO_ALLOCATE) {
-        emit_no_allocate(t, load_bits, store_bits);
-        return;
-    }
-    gpu_text_add(t,
-                 "__device__ inline %s load(const Element *from)\n{\n    return %s"
-                 "reinterpret_cast<const %s *>(from)%s;\n}\n",
-                 load, streaming ? "__ldcs(" : "*", load, streaming ? ")" : "");
-    gpu_text_add(t,
-                 "__device__ inline void store(Element *to, %s value)\n{\n    %s"
-                 "reinterpret_cast<%s *>(to)%svalue%s;\n}\n\n",
-                 store, streaming ? "__stcs(" : "*", store, streaming ? ", " : " = ", streaming ? ")" : "");
-}
-
 void gpu_emit_whole(struct gpu_text *t, const struct gpu_copy *c)
 {
     const char *join = "";
@@ -204,7 +134,7 @@ static void emit_edge(struct gpu_text *t)
                     "            inside += within(t, v + e, i);\n"
                     "        if (inside == VECTOR)\n"
                     "            store(to, load(from));\n"
-                    "        else\n"
+                    "        else if (VECTOR > 1)\n"
                     "            for (int e = 0; e < VECTOR; ++e)\n"
                     "                if (within(t, v + e, i))\n"
                     "                    to[e] = from[e];\n"

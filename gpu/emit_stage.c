@@ -32,8 +32,9 @@ static void emit_leg_constants(struct gpu_text *t, const struct gpu_leg *leg, co
     gpu_text_add(t, ";\n");
 }
 
-static void emit_constants(struct gpu_text *t, const struct gpu_copy *c)
+static void emit_constants(struct gpu_text *t, const struct gpu_plan *plan)
 {
+    const struct gpu_copy *c = &plan->copy;
     gpu_text_add(
         t,
         "constexpr int THREADS = %lld; // of a block\n"
@@ -45,6 +46,9 @@ static void emit_constants(struct gpu_text *t, const struct gpu_copy *c)
     if (c->stages > 1)
         gpu_text_add(t, "constexpr int STAGES = %lld; // buffers: one is read, the others are on their way\n",
                      (long long)c->stages);
+    if (c->stages)
+        gpu_text_add(t, "constexpr Offset SHARE = %lld; // tiles of a block\n",
+                     (long long)((c->tiles + plan->grid - 1) / plan->grid));
     gpu_text_add(t, "constexpr int SPAN = %lld;   // elements of a tile's buffer\n",
                  (long long)c->smem->span);
     gpu_text_add(t, "constexpr Offset TILES = %lld;\n\n", (long long)c->tiles);
@@ -67,30 +71,27 @@ static void emit_place(struct gpu_text *t, const struct gpu_smem *smem)
 
 static void emit_pieces(struct gpu_text *t)
 {
-    gpu_text_add(
-        t,
-        "template <class Whole, class Part> union Split { Whole whole; Part part[sizeof(Whole) / "
-        "sizeof(Part)]; };\n"
-        "\n"
-        "// Access a of thread t, into and out of the buffer of a tile.\n"
-        "__device__ inline void put(Element *buffer, Offset t, Offset a, Load held)\n{\n"
-        "    Split<Load, Put> split;\n"
-        "    split.whole = held;\n"
-        "#pragma unroll\n"
-        "    for (int p = 0; p < LOAD_VECTOR; p += PUT_VECTOR)\n"
-        "        *reinterpret_cast<Put *>(buffer + place(put_thread(t) + put_value(a * LOAD_VECTOR + p))) =\n"
-        "            split.part[p / PUT_VECTOR];\n"
-        "}\n"
-        "__device__ inline Store get(const Element *buffer, Offset t, Offset a)\n{\n"
-        "    Split<Store, Get> split;\n"
-        "#pragma unroll\n"
-        "    for (int p = 0; p < STORE_VECTOR; p += GET_VECTOR)\n"
-        "        split.part[p / GET_VECTOR] =\n"
-        "            *reinterpret_cast<const Get *>(buffer + place(get_thread(t) + get_value(a * "
-        "STORE_VECTOR + "
-        "p)));\n"
-        "    return split.whole;\n"
-        "}\n\n");
+    gpu_text_add(t,
+                 "template <class Whole, class Part> union Split { Whole whole; Part part[sizeof(Whole) / "
+                 "sizeof(Part)]; };\n"
+                 "\n"
+                 "// Access a of thread t, into and out of the buffer of a tile.\n"
+                 "__device__ inline void put(Element *buffer, Offset t, Offset a, Load held)\n{\n"
+                 "    Split<Load, Put> split;\n"
+                 "    split.whole = held;\n"
+                 "#pragma unroll\n"
+                 "    for (int p = 0; p < LOAD_VECTOR; p += PUT_VECTOR)\n"
+                 "        store_shared(buffer + place(put_thread(t) + put_value(a * LOAD_VECTOR + p)), "
+                 "split.part[p / PUT_VECTOR]);\n"
+                 "}\n"
+                 "__device__ inline Store get(const Element *buffer, Offset t, Offset a)\n{\n"
+                 "    Split<Store, Get> split;\n"
+                 "#pragma unroll\n"
+                 "    for (int p = 0; p < STORE_VECTOR; p += GET_VECTOR)\n"
+                 "        split.part[p / GET_VECTOR] =\n"
+                 "            load_shared(buffer + place(get_thread(t) + get_value(a * STORE_VECTOR + p)));\n"
+                 "    return split.whole;\n"
+                 "}\n\n");
 }
 
 /* Both ways of a tile that the edge of the shape cuts. */
@@ -106,7 +107,7 @@ static void emit_edges(struct gpu_text *t)
                     "            inside += in_within(t, v + e, i);\n"
                     "        if (inside == LOAD_VECTOR)\n"
                     "            put(buffer, t, v / LOAD_VECTOR, load(from));\n"
-                    "        else\n"
+                    "        else if (LOAD_VECTOR > 1)\n"
                     "            for (int e = 0; e < LOAD_VECTOR; ++e)\n"
                     "                if (in_within(t, v + e, i))\n"
                     "                    buffer[place(put_thread(t) + put_value(v + e))] = from[e];\n"
@@ -120,7 +121,7 @@ static void emit_edges(struct gpu_text *t)
                     "            inside += out_within(t, v + e, i);\n"
                     "        if (inside == STORE_VECTOR)\n"
                     "            store(to, get(buffer, t, v / STORE_VECTOR));\n"
-                    "        else\n"
+                    "        else if (STORE_VECTOR > 1)\n"
                     "            for (int e = 0; e < STORE_VECTOR; ++e)\n"
                     "                if (out_within(t, v + e, i))\n"
                     "                    to[e] = buffer[place(get_thread(t) + get_value(v + e))];\n"
@@ -225,7 +226,7 @@ void gpu_emit_stage(struct gpu_text *t, const struct gpu_plan *plan)
 {
     const struct gpu_copy *c = &plan->copy;
     emit_types(t, c);
-    emit_constants(t, c);
+    emit_constants(t, plan);
     gpu_emit_maps(t, "src", c->load.thread, c->load.value, c->load.tile);
     gpu_emit_maps(t, "dst", c->store.thread, c->store.value, c->store.tile);
     gpu_emit_map(t, "put", "thread", "t", c->in.smem.thread);
@@ -234,6 +235,8 @@ void gpu_emit_stage(struct gpu_text *t, const struct gpu_plan *plan)
     gpu_emit_map(t, "get", "value", "v", c->out.smem.value);
     emit_place(t, c->smem);
     gpu_emit_access(t, c->in.atom.bits, c->out.atom.bits, c->cache);
+    gpu_emit_shared_access(t, (unsigned)c->out.smem_vector * c->type->bits,
+                           (unsigned)c->in.smem_vector * c->type->bits);
     emit_pieces(t);
     if (c->predicated) {
         gpu_emit_whole(t, c);

@@ -177,8 +177,13 @@ cJSON *gpu_plan_facts(struct la_ctx *cx, const struct gpu_plan *plan);
 /* ---- predict.c: what the hardware will count ---- */
 
 /* {"src":{"requests":..,"sectors":..},"dst":{..},"smem_store":{"requests":..,"wavefronts":..,"conflicts":..},
- * "smem_load":{..}} of one launch. The caller owns it. */
+ * "smem_load":{..}} of one launch; "not_compared" names those that no counter shows. The caller owns it. */
 cJSON *gpu_predict(struct la_ctx *cx, const struct gpu_plan *plan);
+
+/* ---- compare.c: the prediction held against the counters ---- */
+
+/* counters: has "predicted" and "measured"; gets "equal", and "arbitration" where that played a part. */
+void gpu_counters_compare(cJSON *counters);
 
 /* ---- emit_copy.c, emit_stage.c: a plan as CUDA C ---- */
 

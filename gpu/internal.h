@@ -78,7 +78,7 @@ void gpu_text_add(struct gpu_text *text, const char *format, ...) __attribute__(
 /* A map as a C expression of a variable: "t % 8 * 8 + t / 8 * 4096". */
 void gpu_text_map(struct gpu_text *text, struct gpu_map map, const char *variable);
 
-/* ---- emit_copy.c, emit_stage.c, emit_async.c: all leave by la_fail ---- */
+/* ---- emit_copy.c, emit_access.c, emit_stage.c, emit_async.c: all leave by la_fail ---- */
 
 /* The functions and the kernel of a copy through shared memory. */
 void gpu_emit_stage(struct gpu_text *text, const struct gpu_plan *plan);
@@ -90,8 +90,9 @@ void gpu_emit_map(struct gpu_text *text, const char *name, const char *part, con
                   struct gpu_map map);
 void gpu_emit_maps(struct gpu_text *text, const char *name, struct gpu_map thread, struct gpu_map value,
                    struct gpu_map tile);
-/* load() and store() of so many bits, with a hint to the caches. */
+/* load() and store() of so many bits, with a hint to the caches; load_shared() and store_shared(). */
 void gpu_emit_access(struct gpu_text *text, unsigned load_bits, unsigned store_bits, enum gpu_cache cache);
+void gpu_emit_shared_access(struct gpu_text *text, unsigned load_bits, unsigned store_bits);
 /* whole(i) and, with a prefix, within(t, v, i): the predicates of a shape that the tile does not divide. */
 void gpu_emit_whole(struct gpu_text *text, const struct gpu_copy *copy);
 void gpu_emit_within(struct gpu_text *text, const struct gpu_copy *copy, const struct gpu_leg *leg,

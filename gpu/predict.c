@@ -70,6 +70,16 @@ static struct la_access smem_access(const struct gpu_copy *c, const struct gpu_l
     return a;
 }
 
+/* The most instructions that may issue with no lane on, and count as requests: where the compiler makes an access
+ * conditional rather than jump over it, a tile at an edge goes by the accesses of a whole one before its own, and a
+ * step that reaches beyond the last tile goes by those of the missing ones. */
+static int64_t requests_off(const struct gpu_copy *c, int64_t per_tile, int64_t requests)
+{
+    const int64_t whole = tiles_at(c, 0), cut = c->tiles - whole;
+    const int64_t missing = (c->unroll - c->tiles % c->unroll) % c->unroll;
+    return (2 * cut + missing) * per_tile - (requests - whole * per_tile);
+}
+
 static void add_smem(struct predicting *p, const char *name, const struct gpu_leg *leg, enum la_access_op op)
 {
     const struct gpu_copy *c = &p->plan->copy;
@@ -93,6 +103,23 @@ static void add_smem(struct predicting *p, const char *name, const struct gpu_le
     cJSON_AddNumberToObject(json, "requests", (double)requests);
     cJSON_AddNumberToObject(json, "wavefronts", (double)wavefronts);
     cJSON_AddNumberToObject(json, "conflicts", (double)(wavefronts - ideal));
+    const int64_t off = requests_off(c, warps * (leg->part.values / leg->smem_vector), requests);
+    if (off > 0)
+        cJSON_AddNumberToObject(json, "requests_off", (double)off);
+}
+
+/* The groups whose counters hold something else, each with the reason. */
+static void add_not_compared(struct predicting *p)
+{
+    cJSON *json = cJSON_AddObjectToObject(p->json, "not_compared");
+    cJSON_AddStringToObject(
+        json, "smem_store",
+        "cp.async writes shared memory without a store instruction: the counters of stores stay "
+        "at 0, and those of its writes are no counter of this set");
+    cJSON_AddStringToObject(
+        json, "smem_load",
+        "the counters of shared loads hold the writes of cp.async too, and how many it makes of "
+        "an access is not documented");
 }
 
 /* ---- */
@@ -107,6 +134,8 @@ static void predict_body(struct la_ctx *cx, void *arg)
     if (c->smem) {
         add_smem(p, "smem_store", &c->in, async ? LA_CP_ASYNC : LA_STORE);
         add_smem(p, "smem_load", &c->out, LA_LOAD);
+        if (async)
+            add_not_compared(p);
     }
     cJSON_AddBoolToObject(p->json, "exact", p->straddling == 0);
     if (p->straddling)

@@ -8,8 +8,8 @@
 #                           shared memory
 #
 # The machine needs gcc, make and python3; CUDA's toolkit and driver. What else the build needs is taken from the .deb files
-# in $DEBS (default .debs, see tests/debs.sh), unpacked into build/debs, where the machine lacks it. Full answers go to
-# $OUT (default build/gpu-out).
+# in $DEBS (default .debs, see tests/debs.sh), unpacked into build/debs, where the machine lacks it. The table and all answers
+# in full go to $OUT (default build/gpu-out), and everything else there into logs.tar.gz.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -26,6 +26,16 @@ for flag in "$@"; do
     esac
 done
 mkdir -p "$OUT"
+daemon="" data=""
+finish() {
+    [ -z "$daemon" ] || { kill "$daemon" 2>/dev/null || true; wait "$daemon" 2>/dev/null || true; }
+    [ -z "$data" ] || rm -rf "$data"
+    cd "$OUT"
+    local logs=()
+    for log in *.log specs.jsonl memcheck.jsonl racecheck.jsonl; do [ ! -f "$log" ] || logs+=("$log"); done
+    [ ${#logs[@]} = 0 ] || { tar -czf logs.tar.gz "${logs[@]}" && rm -f "${logs[@]}"; }
+}
+trap finish EXIT
 export LAYOUTD_CACHE=$PWD/$build/cache # cold at first: the build folder's own
 
 have_libraries() {
@@ -89,7 +99,6 @@ echo "== the daemon"
 data=$(mktemp -d)
 "$build/layoutd" --listen 127.0.0.1:0 --data "$data" --workers "${WORKERS:-auto}" --allow-planted-faults 2>"$OUT/daemon.log" &
 daemon=$!
-trap 'kill $daemon 2>/dev/null || true; wait $daemon 2>/dev/null || true; rm -rf "$data"' EXIT
 url=""
 for _ in $(seq 100); do
     url=$(sed -n 's/.*listening on \(http[^ ]*\).*/\1/p' "$OUT/daemon.log" | head -n 1)

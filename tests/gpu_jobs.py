@@ -80,7 +80,7 @@ FAULTS = [("illegal_address", "kernel_fault"), ("trap", "kernel_fault"), ("segfa
 
 class Session:
     def __init__(self, url, out):
-        self.url, self.out, self.passed, self.failed = url, out, 0, 0
+        self.url, self.out, self.passed, self.failures = url, out, 0, []
 
     def request(self, method, path, body=None):
         data = json.dumps(body).encode() if body is not None else None
@@ -103,24 +103,28 @@ class Session:
             self.out.write(json.dumps({"spec": spec, "status": status, "answer": job}) + "\n")
         return status, job, seconds
 
-    def verdict(self, good):
-        self.passed, self.failed = self.passed + bool(good), self.failed + (not good)
-        return "ok    " if good else "FAILED"
+    def row(self, good, text, show=True):
+        """A row of the table; those that failed are shown once more at the end."""
+        row = ("ok     " if good else "FAILED ") + text
+        self.passed += bool(good)
+        if not good:
+            self.failures.append(row)
+        if show or not good:
+            print(row)
 
     def good(self, name, spec, least=0, show=True):
         _, job, seconds = self.run(spec)
         result = job.get("result") or {}
-        verdict = self.verdict(result.get("verified") is True and result.get("fraction", 0) >= least)
-        if show or verdict == "FAILED":
-            ceiling = result.get("ceiling", {})
-            print(f"{verdict} {name:36s} {'verified' if result.get('verified') else 'NOT VERIFIED':12s}"
-                  f" {result.get('gbps', 0):7.0f} {ceiling.get('memcpy_gbps', 0):7.0f}"
-                  f" {ceiling.get('vector_copy_gbps', 0):7.0f} {result.get('fraction', 0):6.3f}"
-                  f" {result.get('median', 0):9.1f} {len(result.get('samples', [])):4d}"
-                  f" {'yes' if result.get('stable') else 'no':6s} {result.get('registers', 0):4d}"
-                  f" {result.get('occupancy', {}).get('fraction', 0):5.2f} {seconds * 1e3:7.0f}"
-                  f"{'  implausible' if result.get('implausible') else ''}")
-        if verdict == "FAILED":
+        ceiling = result.get("ceiling", {})
+        good = result.get("verified") is True and result.get("fraction", 0) >= least
+        self.row(good, f"{name:36s} {'verified' if result.get('verified') else 'NOT VERIFIED':12s}"
+                 f" {result.get('gbps', 0):7.0f} {ceiling.get('memcpy_gbps', 0):7.0f}"
+                 f" {ceiling.get('vector_copy_gbps', 0):7.0f} {result.get('fraction', 0):6.3f}"
+                 f" {result.get('median', 0):9.1f} {len(result.get('samples', [])):4d}"
+                 f" {'yes' if result.get('stable') else 'no':6s} {result.get('registers', 0):4d}"
+                 f" {result.get('occupancy', {}).get('fraction', 0):5.2f} {seconds * 1e3:7.0f}"
+                 f"{'  implausible' if result.get('implausible') else ''}", show)
+        if not good:
             print("      ", json.dumps(job.get("failure") or result.get("mismatch") or job.get("detail") or job)[:600])
         return result
 
@@ -130,13 +134,21 @@ class Session:
         counters = (job.get("result") or {}).get("counters", {})
         measured = counters.get("measured")
         if not measured:
-            print(f"{self.verdict(False)} {name:36s} {counters.get('why') or job.get('failure') or job.get('detail')}")
+            self.row(False, f"{name:36s} {counters.get('why') or job.get('failure') or job.get('detail')}")
             return
+        apart = counters["predicted"].get("not_compared", {})
         for side, numbers in counters["predicted"].items():
-            if isinstance(numbers, dict):
-                shown = "  ".join(f"{key} {value:.0f}/{measured[side][key]:.0f}" for key, value in numbers.items()
-                                  if key in measured[side])
-                print(f"{self.verdict(counters['equal'].get(side))} {name:36s} {side:10s} {shown}")
+            if side not in measured:
+                continue
+            shown = "  ".join(f"{key} {value:.0f}/{measured[side][key]:.0f}" for key, value in numbers.items()
+                              if key in measured[side])
+            text = f"{name:36s} {side:10s} {shown}"
+            if side in apart:
+                print(f"-      {text}  (not compared: {apart[side]})")
+            else:
+                rules = "".join(f"  ({rule} {counters[rule][side]:.0f})" for rule in ("arbitration", "predicated_off")
+                                if side in counters.get(rule, {}))
+                self.row(counters["equal"].get(side), text + rules)
         print(f"       {'':36s} {'besides':10s} " +
               "  ".join(f"{key} {value:.6g}" for key, value in measured.items() if not isinstance(value, dict)))
 
@@ -144,16 +156,16 @@ class Session:
         status, job, _ = self.run(spec)
         detail = job.get("detail") or (job.get("failure") or {}).get("message", "")
         kind = job.get("code") or (job.get("failure") or {}).get("kind")
-        print(f"{self.verdict(kind == 'user_error' and says in detail)} {name:36s} {status} {kind}: {detail}")
+        self.row(kind == "user_error" and says in detail, f"{name:36s} {status} {kind}: {detail}")
 
     def fault(self, plant, kind):
         _, job, seconds = self.run({**SMALL, "plant": plant, "budget": {"run_ms": 2000}})
         failure = job.get("failure") or {}
         _, after, again = self.run(SMALL)
         well = (after.get("result") or {}).get("verified") is True
-        print(f"{self.verdict(failure.get('kind') == kind and well)} planted {plant:22s} {failure.get('kind')} after"
-              f" {seconds:.2f} s: {failure.get('message', '')[:90]}; next job {'verified' if well else 'FAILED'}"
-              f" after {again:.2f} s")
+        self.row(failure.get("kind") == kind and well,
+                 f"planted {plant:22s} {failure.get('kind')} after {seconds:.2f} s: {failure.get('message', '')[:90]};"
+                 f" next job {'verified' if well else 'FAILED'} after {again:.2f} s")
 
 
 HEADER = (f"       {'':36s} {'':12s} {'GB/s':>7s} {'memcpy':>7s} {'vector':>7s} {'of it':>6s} {'median us':>9s} {'n':>4s}"
@@ -229,8 +241,11 @@ def main():
     latency(session)
     if "--tune" in sys.argv:
         tune(session)
-    print(f"{session.passed} passed, {session.failed} failed")
-    return session.failed != 0
+    if session.failures:
+        print("\nthe rows that failed, once more")
+        print("\n".join(session.failures))
+    print(f"{session.passed} passed, {len(session.failures)} failed")
+    return bool(session.failures)
 
 
 if __name__ == "__main__":

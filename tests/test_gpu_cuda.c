@@ -119,18 +119,35 @@ static void check_cache(void **state)
 
 static void *emulator; /* the shared object of all kernels, or NULL */
 
-/* What is written in PTX, with C++ in its place; text without PTX is itself. */
+/* A load and a store of so many bits; the prelude says what they do. */
+static const char *emulated_access(struct la_ctx *cx, const char *suffix, unsigned load_bits,
+                                   unsigned store_bits)
+{
+    return la_format(cx, "LOAD(load%s, %u)\nSTORE(store%s, %u)\n", suffix, load_bits, suffix, store_bits);
+}
+
+/* The C++ that stands in for all that is written in PTX. */
+static const char *instead_of_ptx(struct la_ctx *cx, const struct gpu_copy *c)
+{
+    const char *text = emulated_access(cx, "", c->in.atom.bits, c->out.atom.bits);
+    if (c->smem)
+        text = la_format(cx, "%s%s", text,
+                         emulated_access(cx, "_shared", (unsigned)c->out.smem_vector * c->type->bits,
+                                         (unsigned)c->in.smem_vector * c->type->bits));
+    return c->stages ? la_format(cx, "%sFETCH(%u)\n", text, c->in.atom.bits / 8) : text;
+}
+
+/* A kernel's text without what is written in PTX, and with C++ in place of the first of it. */
 static const char *without_ptx(struct la_ctx *cx, const struct gpu_copy *c, const char *text)
 {
     static const char begin[] = "// PTX\n", end[] = "// end of PTX\n";
-    const char *from = strstr(text, begin), *to = strstr(text, end);
-    if (!from)
-        return text;
-    return la_format(cx,
-                     "%.*s"
-                     "static void fetch(Element *to, const Element *from) { memcpy(to, from, %u); }\n"
-                     "static void commit() {}\ntemplate <int> void wait() {}\n%s",
-                     (int)(from - text), text, c->in.atom.bits / 8, to + sizeof end - 1);
+    const char *instead = instead_of_ptx(cx, c);
+    for (const char *from; (from = strstr(text, begin)); instead = "") {
+        const char *to = strstr(from, end);
+        assert_non_null(to);
+        text = la_format(cx, "%.*s%s%s", (int)(from - text), text, instead, to + sizeof end - 1);
+    }
+    return text;
 }
 
 static void write_emulation(FILE *out, struct planned *p, int i)
@@ -152,8 +169,23 @@ static const char prelude[] =
     "#define __restrict__\n#define __shared__\n"
     "struct alignas(16) uint4 { unsigned x, y, z, w; };\n"
     "static struct { unsigned x; } threadIdx, blockIdx, gridDim;\n"
-    "template <class T> T __ldcs(const T *p) { return *p; }\n"
-    "template <class T> void __stcs(T *p, T v) { *p = v; }\n"
+    "template <class T> T *aligned(T *p, size_t n) { return (size_t)p % n == 0 ? p : (abort(), p); }\n"
+    "template <int> struct word;\n"
+    "template <> struct word<8> { using type = unsigned char; };\n"
+    "template <> struct word<16> { using type = unsigned short; };\n"
+    "template <> struct word<32> { using type = unsigned; };\n"
+    "template <> struct word<64> { using type = unsigned long long; };\n"
+    "template <> struct word<128> { using type = uint4; };\n"
+    "#define LOAD(name, bits) \\\n"
+    "    static word<bits>::type name(const void *p) \\\n"
+    "    { word<bits>::type x; memcpy(&x, aligned(p, sizeof x), sizeof x); return x; }\n"
+    "#define STORE(name, bits) \\\n"
+    "    static void name(void *p, word<bits>::type x) { memcpy(aligned(p, sizeof x), &x, sizeof x); }\n"
+    "#define FETCH(bytes) \\\n"
+    "    static void fetch(void *to, const void *from) { memcpy(aligned(to, bytes), aligned(from, bytes), "
+    "bytes); } \\\n"
+    "    static void commit() {} \\\n"
+    "    template <int> void wait() {}\n"
     "enum { STACK = 32768 };\n"
     "static const void *from;\nstatic void *to;\nstatic void (*body)();\n"
     "static ucontext_t scheduler, fiber[1024];\nstatic bool done[1024];\n"
