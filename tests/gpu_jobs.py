@@ -6,13 +6,15 @@
 SPECS is a file with a copy spec a line, all of which must be verified. OUT receives every answer in full. --tune adds a
 table of the 2 GiB copy and the transposes under other choices of unroll, cache and grid. The last line is "N passed, N failed".
 """
+import collections
+import concurrent.futures
+import http.client
 import json
 import sys
 import time
-import urllib.error
-import urllib.request
 
 WAIT_S = 60
+TEAM = 20  # good jobs among the faults
 READY_S = 60  # CUDA starts in a second; the support kernels are compiled once
 GIB2 = "(32768,32768):(32768,1)"  # 2 GiB of half_t
 COLUMNS = "(32768,16384):(1,32768)"  # 2 GiB of float
@@ -79,18 +81,19 @@ FAULTS = [("illegal_address", "kernel_fault"), ("trap", "kernel_fault"), ("segfa
 
 
 class Session:
-    def __init__(self, url, out):
-        self.url, self.out, self.passed, self.failures = url, out, 0, []
+    def __init__(self, url, out, user="127.0.0.1"):
+        self.url, self.out, self.user, self.passed, self.failures = url, out, user, 0, []
 
-    def request(self, method, path, body=None):
+    def request(self, method, path, body=None, wait=WAIT_S):
         data = json.dumps(body).encode() if body is not None else None
-        request = urllib.request.Request(self.url + path, data, {"Prefer": f"wait={WAIT_S}",
-                                                                 "Content-Type": "application/json"}, method=method)
+        connection = http.client.HTTPConnection(self.url.split("/")[-1], timeout=WAIT_S + 30,
+                                                source_address=(self.user, 0))
         try:
-            with urllib.request.urlopen(request, timeout=WAIT_S + 30) as answer:
-                return answer.status, json.load(answer)
-        except urllib.error.HTTPError as error:
-            return error.code, json.loads(error.read() or b"{}")
+            connection.request(method, path, data, {"Prefer": f"wait={wait}", "Content-Type": "application/json"})
+            answer = connection.getresponse()
+            return answer.status, json.loads(answer.read() or b"{}")
+        finally:
+            connection.close()
 
     def run(self, spec):
         """The job at its end, or the refusal; and the seconds that it took."""
@@ -168,6 +171,45 @@ class Session:
                  f" next job {'verified' if well else 'FAILED'} after {again:.2f} s")
 
 
+    def cancel(self):
+        """A kernel that never ends, deleted while it runs: how long until the next job has the card."""
+        _, job = self.request("POST", "/jobs", {**SMALL, "executor": "gpu", "fresh": True, "plant": "hang"}, wait=0)
+        while job.get("state") in ("queued", "compiling"):
+            time.sleep(0.02)
+            _, job = self.request("GET", f"/jobs/{job['id']}", wait=0)
+        start = time.monotonic()
+        self.request("DELETE", f"/jobs/{job['id']}", wait=0)
+        while job.get("state") not in ("cancelled", "failed", "succeeded") and time.monotonic() - start < WAIT_S:
+            time.sleep(0.01)
+            _, job = self.request("GET", f"/jobs/{job['id']}", wait=0)
+        ended = time.monotonic() - start
+        _, after, _ = self.run(SMALL)
+        free = time.monotonic() - start
+        well = (after.get("result") or {}).get("verified") is True
+        self.row(job.get("state") == "cancelled" and well and free < 2,
+                 f"a running kernel is cancelled: {job.get('state')} after {ended:.2f} s; next job"
+                 f" {'verified' if well else 'FAILED'} after {free:.2f} s")
+
+    def team(self):
+        """Three faults among the good jobs of others, all at once: a user is an address."""
+        plants = ["illegal_address", "trap", "hang"]
+        with concurrent.futures.ThreadPoolExecutor(TEAM + len(plants)) as pool:
+            faults = [pool.submit(Session(self.url, None, "127.0.0.9").run,
+                                  {**SMALL, "plant": plant, "budget": {"run_ms": 2000}}) for plant in plants]
+            good = []
+            for i in range(TEAM):
+                spec = {**SMALL, "src": f"({600 + i},512):(512,1)", "dst": f"({600 + i},512):(512,1)"}
+                good.append(pool.submit(Session(self.url, None, f"127.0.1.{i % 4 + 1}").run, spec))
+                time.sleep(0.05)
+        jobs = [one.result() for one in good]
+        verified = sum((job.get("result") or {}).get("verified") is True for _, job, _ in jobs)
+        kinds = [(one.result()[1].get("failure") or {}).get("kind") for one in faults]
+        workers = collections.Counter(job.get("worker") for _, job, _ in jobs)
+        self.row(verified == TEAM and kinds == ["kernel_fault", "kernel_fault", "timeout_run"],
+                 f"{verified} of {TEAM} jobs of others verified among {kinds}; the slowest after"
+                 f" {max(seconds for _, _, seconds in jobs):.2f} s; by worker {dict(workers)}")
+
+
 HEADER = (f"       {'':36s} {'':12s} {'GB/s':>7s} {'memcpy':>7s} {'vector':>7s} {'of it':>6s} {'median us':>9s} {'n':>4s}"
           f" stable {'regs':>4s} {'occ':>5s} {'POST ms':>7s}")
 
@@ -233,6 +275,8 @@ def main():
         session.wrong(name, spec, says)
     for plant, kind in FAULTS:
         session.fault(plant, kind)
+    session.cancel()
+    session.team()
     specs = [json.loads(line) for line in open(args[1]) if line.strip()]
     before = session.passed
     for i, spec in enumerate(specs):
