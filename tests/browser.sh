@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # The page in headless Chromium, against a real daemon with the CPU executor.
-#   BUILD=build tests/browser.sh [WORD...]     only tests whose names hold a WORD
-# The last line is "N passed, N failed".
+#   BUILD=build tests/browser.sh [WORD...]     only tests whose names hold a WORD; the last line is "N passed, N failed"
+#   BUILD=build tests/browser.sh --bench       how fast the page is (bench_page.sh)
+#   BUILD=build tests/browser.sh --shots DIR   its pictures for the documentation (screenshots.sh)
 set -u
 cd "$(dirname "$0")/.." || exit 1
 
@@ -24,7 +25,7 @@ if ! cmp -s package-lock.json node_modules/.layoutd-lock.json; then
 fi
 
 work=$(mktemp -d)
-"$BUILD/layoutd" --listen 127.0.0.1:0 --data "$work/data" --web web --workers cpu 2>"$work/log" &
+"$BUILD/layoutd" --listen 127.0.0.1:0 --data "$work/data" --web web --workers cpu --allow-planted-faults 2>"$work/log" &
 daemon=$!
 trap 'kill "$daemon" 2>/dev/null; wait "$daemon" 2>/dev/null; rm -rf "$work"' EXIT
 url=""
@@ -39,4 +40,9 @@ if [ -z "$url" ]; then
     fail "the daemon did not start"
 fi
 
-LAYOUTD=$url node tests/browser/run.mjs "$@"
+export LAYOUTD=$url
+case "${1:-}" in
+--bench) node tests/browser/bench.mjs ;;
+--shots) node tests/browser/shots.mjs "${2:?}" ;;
+*) node tests/browser/run.mjs "$@" ;;
+esac

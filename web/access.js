@@ -1,9 +1,9 @@
 /* access.js: what a warp's access to memory costs, asked of /access as one types; and the swizzles that make it
  * cheaper, asked of /swizzle when somebody wants them.
  *
- * doc.access   {space, type, layout, list: [{op, width, thr, val}], at, warp, step}: `at` is the one that is shown
- * state.access {key, answer, lanes, picture, note, bits, problem, stale}
- * state.swizzles {key, answer, plain, problem, busy}: `plain` is the program of the layout without a swizzle */
+ * doc.access      {space, type, layout, list: [{op, width, thr, val}], at, warp, step}: `at` is shown
+ * state.access    {key, answer, lanes, picture, note, bits, problem, stale}
+ * state.swizzles  {key, answer, plain, problem, busy}: `plain` is the program without a swizzle */
 import { get, isAbort, post, Problem } from './api.js';
 import { showExpressions } from './edits.js';
 import { drawing } from './evaluate.js';
@@ -52,11 +52,15 @@ async function ask(key, question) {
             if (s.access?.key === key) Object.assign(s.access, { stale: false, problem: null }, edit);
         });
     try {
-        const [answer, memory] = await Promise.all([post('/access', question, { signal }), memoryOf(question)]);
+        const [answer, memory] = await Promise.all([
+            post('/access', question, { signal }),
+            memoryOf(question),
+        ]);
         put({ answer, lanes: new LanePicture(answer), ...memory });
     } catch (problem) {
         if (isAbort(problem)) return;
-        if (problem.code === 'bad_field' && (problem.in === 'warp' || problem.in === 'step')) firstInstruction();
+        if (problem.code === 'bad_field' && (problem.in === 'warp' || problem.in === 'step'))
+            firstInstruction();
         else put({ problem, stale: true });
     }
 }
@@ -149,7 +153,11 @@ export function compareSwizzle() {
     step((s) => {
         const { layout } = s.doc.access;
         showExpressions(s, [paneOf(plainText(s.doc.access, true)), paneOf(layout)]);
-        Object.assign(s.doc, { colors: 'bank', link: 'coord', bytes: Math.max(1, (s.access?.bits ?? 8) / 8) });
+        Object.assign(s.doc, {
+            colors: 'bank',
+            link: 'coord',
+            bytes: Math.max(1, (s.access?.bits ?? 8) / 8),
+        });
     });
 }
 

@@ -14,12 +14,20 @@ import { describe } from './readout.js';
 export class AccessView {
     constructor() {
         this.panel = new AccessPanel();
-        this.memory = new Figure('Memory', { ...ownCursor('memory'), before: compareSwizzle }, {
-            kin: (picture, cell, look) => cellsOfLanes(look, lanesAt(picture, cell, look)),
-            words: memoryWords,
+        this.memory = new Figure(
+            'Memory',
+            { ...ownCursor('memory'), before: compareSwizzle },
+            {
+                kin: (picture, cell, look) => cellsOfLanes(look, lanesAt(picture, cell, look)),
+                words: memoryWords,
+                memory: false,
+            },
+        );
+        this.lanes = new Figure('Lanes', ownCursor('lanes'), {
+            kin: kinOfLane,
+            words: laneWords,
             memory: false,
         });
-        this.lanes = new Figure('Lanes', ownCursor('lanes'), { kin: kinOfLane, words: laneWords, memory: false });
         this.lookOf = memo((lanes) => ({ labels: 'lane', colors: 'lane', n: 1, bytes: 1, lanes }));
         this.laneLook = { labels: 'unit', colors: 'heat', n: 1, bytes: 1 };
         this.lanesOf = memo(lanesOfCells);
@@ -83,10 +91,15 @@ export class AccessView {
         return cells;
     }
 
-    shareable({ doc, cursor, access }) {
-        const figure = cursor?.figure === 'memory' ? this.memory : this.lanes;
-        const cute = access?.picture?.cute ?? '';
-        return { doc, figure, cute, expr: doc.access.layout, integers: doc.integers };
+    shareable({ doc, access }) {
+        const { picture, lanes, bits } = access ?? {};
+        const figures = [
+            { grid: this.memory.grid, name: picture?.text ?? '' },
+            { grid: this.lanes.grid, name: lanes?.text ?? '' },
+        ];
+        const render = { view: 'banks', bytes: Math.max(1, (bits ?? 8) / 8) };
+        const { integers } = doc;
+        return { doc, figures, cute: picture?.cute ?? '', expr: doc.access.layout, integers, render };
     }
 }
 

@@ -32,12 +32,19 @@ export class Axes {
                 { 'aria-label': `Mode ${mode}` },
                 Object.entries(WORDS).map(([value, words]) => h('option', { value }, words)),
             );
-            choice.addEventListener('change', () => this.put(mode, choice.value === 's' ? '0' : choice.value));
+            choice.addEventListener('change', () =>
+                this.put(mode, choice.value === 's' ? '0' : choice.value),
+            );
             const at = h('output', {});
             const button = (label, text, by) =>
                 h(
                     'button',
-                    { type: 'button', class: 'quiet', 'aria-label': label, onclick: () => this.step(mode, by) },
+                    {
+                        type: 'button',
+                        class: 'quiet',
+                        'aria-label': label,
+                        onclick: () => this.step(mode, by),
+                    },
                     text,
                 );
             const stepper = h(
@@ -48,7 +55,14 @@ export class Axes {
                 button(`Mode ${mode}, one on`, '›', 1),
             );
             const name = h('span', { class: 'axis-name' }, `mode ${mode}`, h('code', {}, format(shape)));
-            return { el: h('div', { class: 'axis' }, name, choice, stepper), name, choice, stepper, at, shape };
+            return {
+                el: h('div', { class: 'axis' }, name, choice, stepper),
+                name,
+                choice,
+                stepper,
+                at,
+                shape,
+            };
         });
         this.el.replaceChildren(...this.fields.map(({ el }) => el));
     }

@@ -119,6 +119,15 @@ export class Camera {
         };
     }
 
+    /* The part of the screen that the grid covers with its headers, and a line's breadth around it. */
+    covered() {
+        const x = Math.floor(this.headX) - 2;
+        const y = Math.floor(this.headY) - 2;
+        const right = Math.min(this.w, this.x + this.cols * this.cellW);
+        const bottom = Math.min(this.h, this.y + this.rows * this.cellH);
+        return { x, y, w: Math.ceil(right) + 2 - x, h: Math.ceil(bottom) + 2 - y };
+    }
+
     /* Pan as little as brings a cell on the screen. */
     reveal(row, col) {
         const by = (from, to, low, high) => (from < low ? low - from : to > high ? high - to : 0);

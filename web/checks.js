@@ -42,7 +42,12 @@ export class Checks {
         return h(
             'div',
             { class: 'check bad' },
-            h('p', { class: 'check-title' }, icon('warn'), 'Look twice: CuTe accepts this, but its law fails'),
+            h(
+                'p',
+                { class: 'check-title' },
+                icon('warn'),
+                'Look twice: CuTe accepts this, but its law fails',
+            ),
             broken.map((check) => this.counterexample(check, answer, text)),
             advice ? h('p', { class: 'advice' }, sentence(advice)) : null,
             layout ? h('p', {}, 'The layout with the true values is ', h('code', {}, truth)) : null,
@@ -64,7 +69,11 @@ export class Checks {
                 {},
                 index === null
                     ? place
-                    : h('button', { type: 'button', class: 'link', title: 'Show this cell', onclick: show }, place),
+                    : h(
+                          'button',
+                          { type: 'button', class: 'link', title: 'Show this cell', onclick: show },
+                          place,
+                      ),
                 ' it gives ',
                 h('b', {}, gives),
                 ', and should give ',
@@ -82,7 +91,11 @@ export class Checks {
             { class: 'reading' },
             ...(advice?.includes(reading)
                 ? []
-                : ['With static integers it is ', refused ? reading : h('code', {}, reading), refused ? '. ' : ' ']),
+                : [
+                      'With static integers it is ',
+                      refused ? reading : h('code', {}, reading),
+                      refused ? '. ' : ' ',
+                  ]),
             h('button', { type: 'button', class: 'link', onclick: read }, 'Read it so'),
         );
     }
@@ -92,7 +105,8 @@ export class Checks {
 function heldNode(laws) {
     const looked = Math.min(...laws.map(({ looked_at: n }) => n));
     const all = laws.every(({ looked_at: n, total }) => n === total);
-    const points = (n, total) => (n === total ? `all ${many(n)} points` : `${many(n)} of ${many(total)} points`);
+    const points = (n, total) =>
+        n === total ? `all ${many(n)} points` : `${many(n)} of ${many(total)} points`;
     const [{ law, total }] = laws;
     const one = laws.length === 1;
     const words = one
@@ -100,7 +114,12 @@ function heldNode(laws) {
         : `${laws.length} laws hold${all ? ' on all points' : ''}`;
     const each = (check) => h('li', {}, `${check.law}: ${points(check.looked_at, check.total)}`);
     return one
-        ? h('p', { class: 'check good' }, icon('check'), h('span', {}, words, ' ', h('span', { class: 'law' }, law)))
+        ? h(
+              'p',
+              { class: 'check good' },
+              icon('check'),
+              h('span', {}, words, ' ', h('span', { class: 'law' }, law)),
+          )
         : h(
               'details',
               { class: 'check good' },
@@ -128,14 +147,13 @@ function placeOf(law, at, answer, text) {
     if (op === 'composition' || op === 'compose' || op === 'logical_divide')
         return Number(index) * before(shape.map(sizeOf), mode);
     /* the other divides have all tiles first, then all that is around them */
-    const flat = op === 'flat_divide' ? [shape.slice(0, shape.length / 2), shape.slice(shape.length / 2)] : null;
+    const flat =
+        op === 'flat_divide' ? [shape.slice(0, shape.length / 2), shape.slice(shape.length / 2)] : null;
     const [tiles, rest] = flat ?? [shape[0], op === 'tiled_divide' ? shape.slice(1) : shape[1]];
     const [tile, around, ...deeper] = (coord ?? '').split(',').map(Number);
-    if (!/_divide$/.test(op ?? '') || deeper.length || !Array.isArray(tiles) || !Array.isArray(rest)) return null;
-    return (
-        tile * before(tiles.map(sizeOf), mode) +
-        sizeOf(tiles) * around * before(rest.map(sizeOf), mode)
-    );
+    if (!/_divide$/.test(op ?? '') || deeper.length || !Array.isArray(tiles) || !Array.isArray(rest))
+        return null;
+    return tile * before(tiles.map(sizeOf), mode) + sizeOf(tiles) * around * before(rest.map(sizeOf), mode);
 }
 
 /* The outermost call of the last statement, where that is plain. */

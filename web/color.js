@@ -191,7 +191,7 @@ function byOffset(picture, theme) {
     const min = Number(picture.min);
     const span = Number(picture.max) - min;
     const scale = span > 0 ? (RAMP_STEPS - 1) / span : 0;
-    return finish(ramp(theme), (o) => Math.round((Number(o) - min) * scale));
+    return finish(ramp(theme), (o) => ((Number(o) - min) * scale + 0.5) | 0);
 }
 
 /* What a canvas needs besides the cells. Rows and columns have a colour each, the same as in the text. */

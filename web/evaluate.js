@@ -1,6 +1,6 @@
-/* evaluate.js: keeps state.panes in step with state.doc.panes. Each change of a text is sent a moment after
- * the last key; an answer to an older text is dropped. While a text is refused, the last good picture stays,
- * pale.
+/* evaluate.js: keeps state.panes in step with state.doc.panes. A change of a text after a rest is sent at once,
+ * while somebody types a moment after the last key; an answer to an older text is dropped. While a text is
+ * refused, the last good picture stays, pale.
  *
  * state.panes[i] = {key, busy, answer, problem, picture, note, stale} */
 import { isAbort, post, tableOf, valueOf } from './api.js';
@@ -9,8 +9,10 @@ import { Picture } from './picture.js';
 import { change, state } from './state.js';
 
 const DEBOUNCE_MS = 80;
+const REST_MS = 300; /* longer than between the keys of somebody who types */
 const PATIENCE_MS = 350; /* a text that is being typed is wrong most of the time: say so only after a pause */
 
+let changed = 0; /* when a text was changed last */
 const timers = [];
 const requests = [];
 
@@ -21,11 +23,14 @@ export function syncPanes(now) {
         const traced = trace === i;
         const key = `${integers} ${traced} ${expr}`;
         if (now.panes[i]?.key === key) return;
-        const first = !now.panes[i];
+        const rested = performance.now() - changed > REST_MS;
+        const wait = rested || !now.panes[i] ? 0 : DEBOUNCE_MS;
+        const question = { expr, integers, checks: true, trace: traced };
+        changed = performance.now();
         now.panes[i] = { ...now.panes[i], key, busy: true };
         clearTimeout(timers[i]);
         requests[i]?.abort();
-        timers[i] = setTimeout(() => evaluate(i, key, { expr, integers, checks: true, trace: traced }), first ? 0 : DEBOUNCE_MS);
+        timers[i] = setTimeout(() => evaluate(i, key, question), wait);
     });
     panes.forEach(({ pick, modes }, i) => {
         syncPick(now.panes[i], pick);
@@ -119,7 +124,9 @@ function syncPick(pane, pick) {
     if (!pane?.answer || pane.busy) return;
     const { answer } = pane;
     const chosen =
-        pick === null ? null : [...namedValues(answer), ...tracedValues(answer)].find(({ id }) => id === pick);
+        pick === null
+            ? null
+            : [...namedValues(answer), ...tracedValues(answer)].find(({ id }) => id === pick);
     const value = drawable(chosen?.value) ? chosen.value : null;
     if (pane.picked && pane.picked.cute === value?.cute) return;
     const picked = (pane.picked = { cute: value?.cute, picture: null, note: null });

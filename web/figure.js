@@ -86,7 +86,8 @@ export class Figure {
         return { row: Math.floor(index / cols), col: index % cols };
     }
 
-    /* title: nodes; alone: no other picture beside it; cursor: {row, col, by} or null; note: why there is no picture */
+    /* title: nodes; alone: no other picture beside it; cursor: {row, col, by} or null; note: why there is no
+     * picture */
     show(next) {
         const { picture, look, dark, cursor, table, stale, note, differ, title, focus } = next;
         const last = this.shown ?? {};

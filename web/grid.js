@@ -51,7 +51,8 @@ export class Grid {
         this.paint();
     }
 
-    /* look: {labels, colors, n, bytes}; focus: rows and columns to begin with, or null; lit: {cursor, cells} or null; differ: cell -> bool, or null */
+    /* look: {labels, colors, n, bytes}; focus: rows and columns to begin with, or null; lit: {cursor, cells} or
+     * null; differ: cell -> bool, or null */
     show({ picture, look, dark, lit, differ, focus = null }) {
         const last = this.shown;
         const key = JSON.stringify([look.labels, look.colors, look.n, look.bytes, dark]);
@@ -103,11 +104,8 @@ export class Grid {
     }
 
     /* What the drawing functions share: a context in device pixels, and the edges of cells rounded to them. */
-    frame(canvas) {
-        const { camera, dpr } = this;
-        const ctx = canvas.getContext('2d');
-        ctx.setTransform(1, 0, 0, 1, 0, 0);
-        ctx.clearRect(0, 0, canvas.width, canvas.height);
+    frame(ctx, dpr) {
+        const { camera } = this;
         return {
             ctx,
             camera,
@@ -122,13 +120,30 @@ export class Grid {
         };
     }
 
+    cleared(canvas) {
+        const ctx = canvas.getContext('2d');
+        ctx.clearRect(0, 0, canvas.width, canvas.height);
+        return this.frame(ctx, this.dpr);
+    }
+
     paint() {
         if (!this.shown.picture || !this.dpr) return;
         this.over.classList.toggle(
             'fitted',
             this.camera.fitted,
         ); /* then a finger's drag may scroll the page */
-        const f = this.frame(this.base);
+        this.drawCells(this.cleared(this.base));
+        this.light();
+    }
+
+    /* All that is seen, into another context; export.js. */
+    drawTo(ctx, dpr) {
+        const f = this.frame(ctx, dpr);
+        this.drawCells(f);
+        this.drawLit(f);
+    }
+
+    drawCells(f) {
         f.ctx.save();
         clipToCells(f);
         if (f.camera.cellH < NEAR || f.camera.cellW < NEAR) this.texture.draw(f);
@@ -138,7 +153,6 @@ export class Grid {
         if (this.shown.differ) markDiffering(f, this.shown.differ);
         f.ctx.restore();
         drawHeads(f);
-        this.light();
     }
 
     write(f) {
@@ -168,9 +182,11 @@ export class Grid {
 
     /* The upper layer: cells of the same offset, the cursor, its row and column in the headers. */
     light() {
+        if (this.shown.picture && this.dpr) this.drawLit(this.cleared(this.over));
+    }
+
+    drawLit(f) {
         const { lit, picture } = this.shown;
-        if (!picture || !this.dpr) return;
-        const f = this.frame(this.over);
         if (!lit) return;
         f.ctx.save();
         clipToCells(f);

@@ -37,7 +37,8 @@ export function drawHeads(f) {
         const pitch = band.step * (side === 'col' ? f.camera.cellW : f.camera.cellH);
         const need = side === 'col' ? band.chars * DIGIT + 4 : SIZE + 1;
         const every = niceStep(need / pitch);
-        if (!band.index && !band.alone && every > 1) return; /* digits of a nested mode repeat: every tenth would mislead */
+        if (!band.index && !band.alone && every > 1)
+            return; /* digits of a nested mode repeat: every tenth would mislead */
         const first = Math.floor(from / band.step);
         const last = Math.ceil(to / band.step);
         for (let k = first - (first % every); k < last; k += every) label(f, side, band, place, k, false);

@@ -10,7 +10,11 @@ const MEASURED = [
     ['TFLOP/s', ({ tflops }) => tflops, 'more'],
     ['median', ({ median }) => median, 'less'],
     ['p95', ({ p95 }) => p95, 'less'],
-    ['part of memcpy', ({ gbps, ceiling }) => gbps && ceiling?.memcpy_gbps && gbps / ceiling.memcpy_gbps, 'more'],
+    [
+        'part of memcpy',
+        ({ gbps, ceiling }) => gbps && ceiling?.memcpy_gbps && gbps / ceiling.memcpy_gbps,
+        'more',
+    ],
     ['registers', ({ registers }) => registers, 'less'],
     ['occupancy', ({ occupancy }) => occupancy?.fraction, 'more'],
     ['verified', ({ verified }) => verified],
@@ -43,7 +47,11 @@ function plots(jobs, results) {
     const range = [Math.min(...all), Math.max(...all)];
     return [
         speeds.every(Number.isFinite)
-            ? bars(jobs.map((job, i) => [shortId(job.id), speeds[i]]), ceilingOf(results), 'GB/s')
+            ? bars(
+                  jobs.map((job, i) => [shortId(job.id), speeds[i]]),
+                  ceilingOf(results),
+                  'GB/s',
+              )
             : null,
         all.length
             ? h(
@@ -65,7 +73,12 @@ function plots(jobs, results) {
 const ceilingOf = (results) => Math.max(...results.map(({ ceiling }) => ceiling?.memcpy_gbps ?? 0)) || null;
 
 function table(jobs, rows) {
-    const head = h('tr', {}, h('th', { scope: 'col' }, ''), jobs.map((job) => h('th', { scope: 'col' }, shortId(job.id))));
+    const head = h(
+        'tr',
+        {},
+        h('th', { scope: 'col' }, ''),
+        jobs.map((job) => h('th', { scope: 'col' }, shortId(job.id))),
+    );
     return h(
         'table',
         { class: 'versus' },
@@ -79,7 +92,8 @@ function row([name, values, better]) {
     const texts = values.map(text);
     const differ = texts[0] !== texts[1];
     const [a, b] = values.map(Number);
-    const best = better && differ && Number.isFinite(a) && Number.isFinite(b) ? (better === 'more') === a > b : null;
+    const best =
+        better && differ && Number.isFinite(a) && Number.isFinite(b) ? (better === 'more') === a > b : null;
     const wins = (i) => best !== null && best === (i === 0);
     return h(
         'tr',

@@ -50,9 +50,7 @@ export class JobList {
         const focus = this.list.contains(document.activeElement) ? document.activeElement.dataset.key : null;
         const nothing = next === undefined ? 'Asking the daemon.' : 'No jobs yet: send one from Partition.';
         this.list.replaceChildren(
-            ...(jobs.length
-                ? jobs.map((job) => this.row(job, doc))
-                : [h('li', { class: 'hint' }, nothing)]),
+            ...(jobs.length ? jobs.map((job) => this.row(job, doc)) : [h('li', { class: 'hint' }, nothing)]),
         );
         if (focus) this.list.querySelector(`[data-key="${focus}"]`)?.focus();
     }
@@ -102,7 +100,11 @@ const secondsSince = (time) => Math.max(0, Math.round((Date.now() - Date.parse(t
 
 function outcome(result) {
     if (result?.verified === undefined || result.verified === null) return null;
-    const speed = result.gbps ? `${figure(result.gbps)} GB/s` : result.tflops ? `${figure(result.tflops)} TFLOP/s` : '';
+    const speed = result.gbps
+        ? `${figure(result.gbps)} GB/s`
+        : result.tflops
+          ? `${figure(result.tflops)} TFLOP/s`
+          : '';
     return h(
         'span',
         { class: result.verified ? 'outcome good' : 'outcome bad' },

@@ -33,7 +33,8 @@ export class JobsView {
     }
 
     nodes(id, one, versus, other) {
-        if (!id) return [h('p', { class: 'hint' }, 'Choose a job on the left; a second one can stand beside it.')];
+        if (!id)
+            return [h('p', { class: 'hint' }, 'Choose a job on the left; a second one can stand beside it.')];
         if (one?.problem && !one.job) return [h('p', { class: 'problem' }, one.problem.message)];
         if (!one?.job) return [h('p', { class: 'hint' }, 'Asking the daemon.')];
         if (!versus)
@@ -55,7 +56,7 @@ export class JobsView {
 
     shareable({ doc, seen }) {
         const spec = seen.get(doc.job)?.job?.spec;
-        return { doc, figure: null, cute: '', expr: '', integers: 'auto', spec };
+        return { doc, figures: [], cute: '', expr: '', integers: 'auto', spec };
     }
 }
 
@@ -82,17 +83,18 @@ function actions({ id, spec, kind }) {
     );
 }
 
+const ORDER = ['kind', 'type', 'atom', 'thr', 'val', 'src', 'dst', 'smem'];
+
 /* What was asked for; what became of it stands further down. */
-function specNode({ kind, spec, links }) {
-    const { kind: same, ...fields } = spec ?? { kind };
+function specNode({ spec, links }) {
+    const known = ORDER.filter((name) => name in (spec ?? {}));
+    const names = [...known, ...Object.keys(spec ?? {}).filter((name) => !known.includes(name))];
     const value = (one) => (typeof one === 'object' ? JSON.stringify(one) : String(one));
     const sources = Object.entries(links ?? {}).filter(([name]) => name !== 'self' && name !== 'events');
     return h(
         'dl',
         { class: 'facts spec-facts' },
-        Object.entries({ kind: same ?? kind, ...fields }).map(([name, one]) =>
-            h('div', {}, h('dt', {}, name), h('dd', {}, value(one))),
-        ),
+        names.map((name) => h('div', {}, h('dt', {}, name), h('dd', {}, value(spec[name])))),
         sources.map(([name, href]) => h('div', {}, h('dt', {}, ''), h('dd', {}, h('a', { href }, name)))),
     );
 }

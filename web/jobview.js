@@ -1,4 +1,5 @@
 /* jobview.js: a job and the devices as elements. */
+import { countersNode } from './counters.js';
 import { copyButton, h, icon } from './dom.js';
 import { cancelJob, isFinal, runJob } from './jobs.js';
 import { ceilingBar, figure, samplesPlot } from './plot.js';
@@ -12,20 +13,22 @@ export function jobNodes(job, { whole = false } = {}) {
     const problem = job.problem ?? job.failure;
     const result = job.result ?? job.partial;
     return [
-        headNode(job),
+        headNode(job, whole),
         problem && (whole || !FIELDS.has(problem.in ?? problem.field)) ? problemNode(problem) : null,
         ...(result ? resultNodes(result) : []),
         ...(job.links && isFinal(job) ? [linksNode(job)] : []),
     ].filter(Boolean);
 }
 
-function headNode(job) {
+function headNode(job, whole) {
     const again = () => runJob(job.sent ?? job.spec, { fresh: true });
     return h(
         'header',
         { class: `job-head ${job.state}` },
         h('span', { class: 'state' }, job.state),
-        job.id ? h('a', { href: `/jobs/${job.id}`, title: job.id }, `job ${shortId(job.id)}`) : null,
+        job.id
+            ? h('a', { href: `/jobs/${job.id}`, title: job.id }, whole ? 'as JSON' : `job ${shortId(job.id)}`)
+            : null,
         job.position ? h('span', {}, `number ${job.position} in the queue`) : null,
         job.cached ? h('span', {}, `answered ${age(job.age_s)} ago`) : null,
         job.id && !isFinal(job)
@@ -70,6 +73,7 @@ function resultNodes(result) {
         result.samples?.length
             ? samplesPlot(result.samples, result.unit === 'us' ? 'µs' : result.unit)
             : null,
+        result.counters ? countersNode(result.counters) : null,
         factsNode(result),
     ];
 }

@@ -20,14 +20,15 @@ export function linesOf(picture, look, row, col) {
             return [String(bankOf(offset, look.bytes))];
         case 'lane':
             return [laneText(look.lanes.get(row * picture.cols + col))];
-        case 'unit': /* lanes.js */
+        case 'unit' /* lanes.js */:
             return [offset < 0 ? '' : String(offset)];
         default:
             return [String(offset)];
     }
 }
 
-const laneText = (lanes) => (!lanes ? '' : lanes.length > 1 ? `${lanes[0]}+${lanes.length - 1}` : `${lanes[0]}`);
+const laneText = (lanes) =>
+    !lanes ? '' : lanes.length > 1 ? `${lanes[0]}+${lanes.length - 1}` : `${lanes[0]}`;
 
 function coordLines(picture, row, col) {
     const coord = modes(picture.coordAt(row, col)).map(format);

@@ -21,7 +21,7 @@ export class LanePicture {
         this.phase = answer.phase_lanes ?? this.rows;
         this.units = this.shared ? null : sectorsOf(lanes, bytes);
         this.cols = this.shared ? BANKS : Math.max(1, this.units.length);
-        this.cells = new Float64Array(this.rows * this.cols).fill(NOTHING);
+        this.offsets = new Float64Array(this.rows * this.cols).fill(NOTHING);
         this.heat = new Float64Array(this.rows * this.cols);
         lanes.forEach((at, lane) => at !== null && this.put(lane, at, bytes));
         if (this.shared) this.markClashes(answer.banks);
@@ -33,7 +33,7 @@ export class LanePicture {
         this.colAxis = axis(this.colShape);
         this.text = `${answer.op}: lanes to ${this.shared ? 'banks' : 'sectors'}`;
         this.type = 'lanes';
-        this.max = this.cells.reduce((most, n) => Math.max(most, n), 0);
+        this.max = this.offsets.reduce((most, n) => Math.max(most, n), 0);
         this.min = 0;
     }
 
@@ -42,7 +42,7 @@ export class LanePicture {
         const unit = this.shared ? BANK_BYTES : SECTOR_BYTES;
         for (let n = Math.floor(at / unit); n * unit < at + bytes; n++) {
             const col = this.shared ? ((n % BANKS) + BANKS) % BANKS : this.units.indexOf(n);
-            this.cells[lane * this.cols + col] = n;
+            this.offsets[lane * this.cols + col] = n;
             this.heat[lane * this.cols + col] = 1;
         }
     }
@@ -51,7 +51,8 @@ export class LanePicture {
         this.clashes = new Map();
         for (const clash of banks) {
             this.clashes.set(`${clash.phase} ${clash.bank}`, clash);
-            for (const lane of clash.lanes.flat()) this.heat[lane * this.cols + clash.bank] = clash.words.length;
+            for (const lane of clash.lanes.flat())
+                this.heat[lane * this.cols + clash.bank] = clash.words.length;
         }
     }
 
@@ -74,7 +75,7 @@ export class LanePicture {
         return this.rows * this.cols;
     }
     at(row, col) {
-        return this.cells[row * this.cols + col];
+        return this.offsets[row * this.cols + col];
     }
     heatAt(row, col) {
         return this.heat[row * this.cols + col];
@@ -138,15 +139,22 @@ export function laneWords(picture, { row, col }) {
     if (n === NOTHING) return [...head, fact('not touched by this lane')];
     if (!picture.shared) {
         const line = Math.floor((n * SECTOR_BYTES) / LINE_BYTES);
-        return [...head, fact('line ', h('b', {}, String(line))), fact(`${picture.used[col]} of its 32 bytes are used`)];
+        return [
+            ...head,
+            fact('line ', h('b', {}, String(line))),
+            fact(`${picture.used[col]} of its 32 bytes are used`),
+        ];
     }
     const clash = picture.clashAt(row, col);
     return [
         ...head,
         fact('word ', h('b', {}, String(n))),
         picture.phase < picture.rows ? fact(`phase ${Math.floor(row / picture.phase)}`) : null,
-        clash
-            ? h('span', { class: 'also' }, `${clash.words.length} words of this bank: lanes ${ranges(clash.lanes.flat().sort((a, b) => a - b))} take turns`)
-            : fact('no clash'),
+        clash ? h('span', { class: 'also' }, turns(clash)) : fact('no clash'),
     ].filter(Boolean);
+}
+
+function turns({ words, lanes }) {
+    const names = ranges(lanes.flat().sort((a, b) => a - b));
+    return `${words.length} words of this bank: lanes ${names} take turns`;
 }

@@ -54,16 +54,19 @@ export class LayoutView {
             });
         const on = { ...linkedCursor(i), before: () => showBefore(i), access: () => showAccess(i) };
         const figure = new Figure(`Picture ${LETTERS[i]}`, on, { axes: new Axes({ modes }) });
-        figure.titleOf = memo((picture, many) => [
+        figure.titleOf = memo((picture, many, picked) => [
             ...(many ? [h('span', { class: 'chip' }, LETTERS[i])] : []),
             ...(picture
                 ? [
                       h('span', { class: 'figure-text' }, ...modeNodes(picture, picture.text, picture)),
                       h('span', { class: 'dims' }, `${picture.rows} × ${picture.cols}`),
+                      picked ? h('span', { class: 'picked' }, pickedName(picked)) : '',
                   ]
                 : []),
         ]);
-        figure.differ = memo((from, to, how) => (from && to && from !== to ? differing(from, to, how) : null));
+        figure.differ = memo((from, to, how) =>
+            from && to && from !== to ? differing(from, to, how) : null,
+        );
         return figure;
     }
 
@@ -111,7 +114,7 @@ export class LayoutView {
             cursor: stable(figure, cellOf(s, i)),
             stale: s.panes[i]?.stale,
             alone: !many,
-            title: figure.titleOf(picture, many),
+            title: figure.titleOf(picture, many, doc.panes[i].pick),
             differ: figure.differ(i ? pictureOf(s, 0) : null, picture, doc.link),
         });
     }
@@ -126,18 +129,31 @@ export class LayoutView {
 
     /* The figure under the cursor, and its picked value when there is one. */
     shareable(s) {
-        const i = Math.min(s.cursor?.figure ?? 0, this.figures.length - 1);
+        const i = Math.min(Number.isInteger(s.cursor?.figure) ? s.cursor.figure : 0, this.figures.length - 1);
         const { picture } = shownOf(s.panes[i]);
         const picked = s.doc.panes[i].pick !== null && picture;
         return {
             doc: s.doc,
-            figure: this.figures[i],
+            figures: this.figures.map(({ grid }, k) => ({
+                grid,
+                name: nameOf(pictureOf(s, k), k, this.figures),
+            })),
+            layout: { stacked: byId('figures').classList.contains('stacked') },
+            modes: s.doc.panes[i].modes,
             cute: picture?.cute ?? s.panes[i]?.answer?.cute ?? '',
             expr: picked ? picture.cute : s.doc.panes[i].expr,
             integers: picked ? 'cute' : s.doc.integers,
         };
     }
 }
+
+/* "step:2.0" is a value of the third step of the derivation, "print:0" what the first print shows. */
+function pickedName(id) {
+    const [, kind, n] = /^(step|print):(\d+)/.exec(id) ?? [];
+    return kind ? `${kind} ${Number(n) + 1}` : id;
+}
+
+const nameOf = (picture, k, { length }) => `${length > 1 ? `${LETTERS[k]} ` : ''}${picture?.text ?? ''}`;
 
 function fitCount(list, n, make, host) {
     while (list.length < n) host.append(list[list.push(make(list.length)) - 1].el);

@@ -8,20 +8,9 @@ const DENSE = 8;
 
 export class Memory {
     constructor(offsets, min, max) {
-        const n = offsets.length;
-        this.cells = order(offsets, min, max);
-        const keys = new offsets.constructor(n);
-        const start = new Int32Array(n + 1);
-        let count = 0;
-        for (let i = 0; i < n; i++) {
-            const offset = offsets[this.cells[i]];
-            if (count && keys[count - 1] === offset) continue;
-            keys[count] = offset;
-            start[count++] = i;
-        }
-        start[count] = n;
-        this.keys = keys.subarray(0, count);
-        this.start = start.subarray(0, count + 1);
+        const span = Number(max) - Number(min) + 1;
+        const dense = offsets instanceof Float64Array && span <= DENSE * offsets.length + 1024;
+        Object.assign(this, dense ? counted(offsets, min, span) : sorted(offsets));
     }
 
     /* The place of an offset among the keys, or -1. */
@@ -48,19 +37,41 @@ export class Memory {
     }
 }
 
-function order(offsets, min, max) {
+/* How many cells an offset has says where each goes. */
+function counted(offsets, min, span) {
     const n = offsets.length;
-    const span = Number(max) - Number(min) + 1;
-    if (offsets instanceof Float64Array && span <= DENSE * n + 1024) return countingSort(offsets, min, span);
-    const cells = Int32Array.from({ length: n }, (_, i) => i);
-    return cells.sort((a, b) => (offsets[a] < offsets[b] ? -1 : offsets[a] > offsets[b] ? 1 : a - b));
+    const next = new Int32Array(span);
+    for (let i = 0; i < n; i++) next[offsets[i] - min]++;
+    const keys = new Float64Array(Math.min(n, span));
+    const start = new Int32Array(keys.length + 1);
+    let count = 0;
+    for (let i = 0, at = 0; i < span; i++) {
+        const here = next[i];
+        if (!here) continue;
+        keys[count] = min + i;
+        start[count++] = at;
+        next[i] = at;
+        at += here;
+    }
+    start[count] = n;
+    const cells = new Int32Array(n);
+    for (let i = 0; i < n; i++) cells[next[offsets[i] - min]++] = i;
+    return { cells, keys: keys.subarray(0, count), start: start.subarray(0, count + 1) };
 }
 
-function countingSort(offsets, min, span) {
-    const first = new Int32Array(span + 1);
-    for (const offset of offsets) first[offset - min + 1]++;
-    for (let i = 0; i < span; i++) first[i + 1] += first[i];
-    const cells = new Int32Array(offsets.length);
-    for (let i = 0; i < offsets.length; i++) cells[first[offsets[i] - min]++] = i;
-    return cells;
+function sorted(offsets) {
+    const n = offsets.length;
+    const cells = Int32Array.from({ length: n }, (_, i) => i);
+    cells.sort((a, b) => (offsets[a] < offsets[b] ? -1 : offsets[a] > offsets[b] ? 1 : a - b));
+    const keys = new offsets.constructor(n);
+    const start = new Int32Array(n + 1);
+    let count = 0;
+    for (let i = 0; i < n; i++) {
+        const offset = offsets[cells[i]];
+        if (count && keys[count - 1] === offset) continue;
+        keys[count] = offset;
+        start[count++] = i;
+    }
+    start[count] = n;
+    return { cells, keys: keys.subarray(0, count), start: start.subarray(0, count + 1) };
 }

@@ -20,7 +20,9 @@ export function arrangementOf(text, shape) {
     const steps = sizes
         .map((n, mode) => ({ mode, n, at: Math.min(Number(parts[mode]), n - 1) }))
         .filter(({ at }) => Number.isInteger(at) && at >= 0);
-    return rows.length + cols.length + steps.length === sizes.length ? { key: text, rows, cols, steps } : null;
+    return rows.length + cols.length + steps.length === sizes.length
+        ? { key: text, rows, cols, steps }
+        : null;
 }
 
 export const usual = (rank) => Array.from({ length: rank }, (_, mode) => (mode ? 'c' : 'r')).join(',');

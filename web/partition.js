@@ -6,6 +6,7 @@
 import { isAbort, post } from './api.js';
 import { h, setText } from './dom.js';
 import { drawing } from './evaluate.js';
+import { predictionNodes, syncPrediction } from './prediction.js';
 import { isFinal, runJob } from './jobs.js';
 import { deviceNodes, jobNodes } from './jobview.js';
 import { blank, change, state, step } from './state.js';
@@ -84,6 +85,7 @@ export class PartitionPanel {
         this.run = h('button', { type: 'submit', class: 'primary' }, 'Run on the card');
         this.devices = h('p', { class: 'devices' });
         this.job = h('div', { class: 'job', role: 'status' });
+        this.predicted = h('section', { class: 'predicted', 'aria-label': 'Predicted' });
         const submit = (event) => {
             event.preventDefault();
             runJob(specOf(state.doc));
@@ -95,6 +97,7 @@ export class PartitionPanel {
             fields,
             h('div', { class: 'run' }, this.run, this.devices),
             this.job,
+            this.predicted,
         );
     }
 
@@ -130,7 +133,7 @@ export class PartitionPanel {
         );
     }
 
-    show({ doc, tile, job, devices }) {
+    show({ doc, tile, job, devices, predicted }) {
         const same = job && JSON.stringify(job.sent) === JSON.stringify(specOf(doc));
         const refused = (same && (job.problem ?? job.failure)) || null;
         for (const [name, input] of Object.entries(this.inputs)) {
@@ -141,6 +144,9 @@ export class PartitionPanel {
         this.run.disabled = Boolean(job && !isFinal(job));
         if (job !== this.shownJob) this.job.replaceChildren(...jobNodes(job));
         this.shownJob = job;
+        if (predicted?.answer !== this.shownAnswer)
+            this.predicted.replaceChildren(...predictionNodes(predicted?.answer, doc.copy));
+        this.shownAnswer = predicted?.answer;
         this.showDevices(devices);
     }
 
@@ -178,6 +184,7 @@ let timer = 0;
 /* state.tile = {key, picture, threads, values, problem: {field, message}} for doc.copy's thr and val. */
 export function syncTile(now) {
     if (now.doc.view !== 'partition') return;
+    syncPrediction(now, specOf(now.doc));
     const { thr, val } = now.doc.copy;
     const key = `${thr}\n${val}`;
     if (now.tile?.key === key) return;

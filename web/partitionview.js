@@ -43,6 +43,9 @@ export class PartitionView {
 
     shareable({ doc, tile: shown }) {
         const cute = shown?.picture?.cute ?? '';
-        return { doc, figure: this.tile, cute, expr: cute, integers: 'cute', spec: specOf(doc) };
+        const { threads, values } = shown ?? {};
+        const figures = [{ grid: this.tile.grid, name: `${threads} threads × ${values} values` }];
+        const render = { labels: 'tv', colors: 'mod', n: threads ?? 1 };
+        return { doc, figures, cute, expr: cute, integers: 'cute', spec: specOf(doc), render };
     }
 }

@@ -14,7 +14,17 @@ import { axis, leaves, modes, sizeOf, split } from './shape.js';
 export class Picture {
     constructor({ text, cute, type, value }, table, arrangement = null) {
         const { rows, cols, offsets } = arrangement ? windowOf(table, arrangement) : table;
-        Object.assign(this, { text, cute, type, value, rows, cols, offsets, arrangement, shape: value.shape });
+        Object.assign(this, {
+            text,
+            cute,
+            type,
+            value,
+            rows,
+            cols,
+            offsets,
+            arrangement,
+            shape: value.shape,
+        });
         const all = modes(value.shape);
         this.sizes = all.map(sizeOf);
         const { rows: down, cols: across } = arrangement ?? usualModes(all.length);
@@ -23,12 +33,7 @@ export class Picture {
         this.colShape = shapeOf(across, all);
         this.rowAxis = axis(this.rowShape);
         this.colAxis = axis(this.colShape);
-        /* of the whole table: colours stay while one steps through it */
-        this.min = this.max = table.offsets[0] ?? 0;
-        for (const offset of table.offsets) {
-            if (offset < this.min) this.min = offset;
-            if (offset > this.max) this.max = offset;
-        }
+        Object.assign(this, extremes(table.offsets)); /* colours stay while one steps through it */
     }
 
     /* The cells in the order of their offsets; made when it is first asked for. */
@@ -96,8 +101,21 @@ export class Picture {
     }
 }
 
+/* A loop with an index: over a million of them several times as fast as one without. */
+function extremes(offsets) {
+    let min = offsets[0] ?? 0;
+    let max = min;
+    for (let i = 1; i < offsets.length; i++) {
+        if (offsets[i] < min) min = offsets[i];
+        else if (offsets[i] > max) max = offsets[i];
+    }
+    return { min, max };
+}
+
 const usualModes = (rank) =>
-    rank === 1 ? { rows: [], cols: [0] } : { rows: [0], cols: Array.from({ length: rank - 1 }, (_, i) => i + 1) };
+    rank === 1
+        ? { rows: [], cols: [0] }
+        : { rows: [0], cols: Array.from({ length: rank - 1 }, (_, i) => i + 1) };
 
 /* The shape along one side: 1 when no mode is there. */
 function shapeOf(list, all) {

@@ -69,7 +69,13 @@ export function bars(list, ceiling, unit) {
         'div',
         { class: 'bars' },
         list.map(([name, value]) =>
-            h('div', { class: 'bars-row' }, h('span', {}, name), bar(value / whole), h('b', {}, `${figure(value)} ${unit}`)),
+            h(
+                'div',
+                { class: 'bars-row' },
+                h('span', {}, name),
+                bar(value / whole),
+                h('b', {}, `${figure(value)} ${unit}`),
+            ),
         ),
         ceiling ? h('small', {}, `The whole bar is the card’s memcpy, ${figure(ceiling)} ${unit}.`) : null,
     );

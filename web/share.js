@@ -1,8 +1,10 @@
 /* share.js: what is on the screen, taken elsewhere: as a link, as code, as a picture.
  *
- * now = {doc, figure, cute} with either {expr, integers}, a question to /eval, or also {spec}, a job. */
+ * now = {doc, cute, figures} with {expr, integers}, a question to /eval, and {spec}, a job, where there is one;
+ * figures: [{grid, name}]; modes, render: what else /render is to know. */
 import { copyText, download, h } from './dom.js';
-import { toHash } from './state.js';
+import { pngOf, svgOf } from './export.js';
+import { state, toHash } from './state.js';
 import { cppOf } from './text.js';
 
 const quote = (text) => `'${text.replaceAll("'", `'\\''`)}'`; /* for a POSIX shell */
@@ -35,16 +37,38 @@ print(json.load(urllib.request.urlopen(request))${show})
 `;
 }
 
-const renderLink = (now, format) => `/render?${new URLSearchParams({ ...fieldsOf(now), format })}`;
+const layoutOf = ({ layout }) => ({ stacked: Boolean(layout?.stacked), dark: state.dark });
+const shown = ({ figures }) => (figures ?? []).filter(({ grid }) => grid.shown.picture);
 
-function saveSvg(now) {
-    h('a', { href: renderLink(now, 'svg'), download: 'layout.svg' }).click();
+/* What is on the screen, by the code that drew it. */
+async function saveAs(now, type, make) {
+    if (!shown(now).length) return 'No picture';
+    download(`layout.${type}`, await make(shown(now), layoutOf(now)));
+    return null;
 }
 
-function savePng({ figure }) {
-    figure?.grid.base.toBlob((blob) => download('layout.png', blob));
+const saveSvg = (now) =>
+    saveAs(now, 'svg', (figures, how) => new Blob([svgOf(figures, how)], { type: 'image/svg+xml' }));
+const savePng = (now) => saveAs(now, 'png', pngOf);
+
+/* The same looks, drawn by the daemon. */
+function renderPath(now, format) {
+    const { doc, modes } = now;
+    const { labels, colors, n, bytes } = doc;
+    const looks = now.render ?? { labels, colors, n, bytes, ...(modes ? { modes } : {}) };
+    const theme = state.dark ? { theme: 'dark' } : {};
+    return `/render?${new URLSearchParams({ ...fieldsOf(now), format, ...looks, ...theme })}`;
 }
 
+async function saveRendered(now, format) {
+    if (!now.cute) return 'Not a layout';
+    const response = await fetch(renderPath(now, format)).catch(() => null);
+    if (!response?.ok) return response ? 'Refused' : 'No answer';
+    download(`layout.${format}`, await response.blob());
+    return null;
+}
+
+const asPicture = (now) => now.cute && `${location.origin}${renderPath(now, 'svg')}`;
 const copied = (make) => async (now) => {
     const text = make(now);
     if (!text) return 'Not a layout';
@@ -57,8 +81,11 @@ const ITEMS = [
     ['Copy as curl', 'the same question for a shell', copied(asCurl)],
     ['Copy as Python', 'standard library only', copied(asPython)],
     ['Copy as C++', 'make_layout(make_shape(...), ...)', copied(({ cute }) => cppOf(cute))],
-    ['Save SVG', 'from /render', saveSvg],
-    ['Save PNG', 'the grid as it is on the screen', savePng],
+    ['Copy picture link', 'an SVG of the whole layout, from /render', copied(asPicture)],
+    ['Save SVG', 'what is on the screen', saveSvg],
+    ['Save PNG', 'what is on the screen', savePng],
+    ['Save PDF', 'the whole layout, from /render', (now) => saveRendered(now, 'pdf')],
+    ['Save LaTeX', 'the whole layout, from /render', (now) => saveRendered(now, 'tex')],
 ];
 const SAID_MS = 900;
 

@@ -73,6 +73,7 @@ export const state = {
     board: { jobs: [], next: undefined, filter: '', problem: null } /* jobs.js: the list */,
     seen: new Map() /* jobs.js: the jobs that are looked at */,
     tile: null /* partition.js: who owns what */,
+    predicted: null /* prediction.js: what the partition will do to memory */,
     access: null /* access.js */,
     swizzles: null /* access.js */,
     dark: false /* theme as shown */,

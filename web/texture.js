@@ -30,20 +30,20 @@ export class Texture {
         const known = this.chunks.get(key);
         if (known) return known;
         const {
-            picture,
+            picture: { offsets, cols },
             scheme: { classOf },
             words,
         } = this;
         const canvas = document.createElement('canvas');
-        canvas.width = Math.min(CHUNK, picture.cols - col0);
-        canvas.height = Math.min(CHUNK, picture.rows - row0);
+        canvas.width = Math.min(CHUNK, cols - col0);
+        canvas.height = Math.min(CHUNK, this.picture.rows - row0);
         const ctx = canvas.getContext('2d');
         const image = ctx.createImageData(canvas.width, canvas.height);
         const out = new Uint32Array(image.data.buffer);
         let i = 0;
         for (let row = row0; row < row0 + canvas.height; row++)
-            for (let col = col0; col < col0 + canvas.width; col++)
-                out[i++] = words[classOf(picture.at(row, col), row, col)];
+            for (let col = col0, cell = row * cols + col0; col < col0 + canvas.width; col++, cell++)
+                out[i++] = words[classOf(offsets[cell], row, col)];
         ctx.putImageData(image, 0, 0);
         this.chunks.set(key, canvas);
         return canvas;

@@ -54,9 +54,9 @@ function toggle(name, label, edit) {
     const onclick = () => change((s) => edit(s.doc));
     return h(
         'button',
-        { type: 'button', class: 'quiet text', 'aria-pressed': 'false', onclick },
+        { type: 'button', class: 'quiet text', 'aria-pressed': 'false', title: label, onclick },
         icon(name),
-        label,
+        h('span', {}, label),
     );
 }
 
@@ -88,6 +88,7 @@ export class Toolbar {
         this.table.setAttribute('aria-pressed', String(doc.table));
         this.trace.setAttribute('aria-pressed', String(doc.trace !== null));
         this.trace.hidden = !layout;
+        this.el.classList.toggle('crowded', layout && doc.panes.length > 1);
         this.legend.hidden = doc.view !== 'access';
         this.el.hidden = doc.view === 'jobs';
     }

@@ -29,7 +29,12 @@ export class TracePanel {
                 this.panes,
                 h(
                     'button',
-                    { type: 'button', class: 'quiet', 'aria-label': 'Close the derivation', onclick: on.close },
+                    {
+                        type: 'button',
+                        class: 'quiet',
+                        'aria-label': 'Close the derivation',
+                        onclick: on.close,
+                    },
                     icon('close'),
                 ),
             ),

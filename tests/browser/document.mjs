@@ -2,7 +2,19 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
-import { api, eventually, hashOf, reads, results, showsOffsets, table, test, URL_BASE } from './harness.mjs';
+import {
+    api,
+    drawnOn,
+    eventually,
+    hashOf,
+    layerOf,
+    reads,
+    results,
+    showsOffsets,
+    table,
+    test,
+    URL_BASE,
+} from './harness.mjs';
 
 const BLOCKED = 'blocked_product((2,3):(3,1), (2,2):(1,2))';
 const hash = (page) => page.evaluate(() => location.hash.slice(1));
@@ -144,18 +156,88 @@ test('share: the link opens the same page', async ({ open }) => {
     assert.equal(await other.inputValue('input[name=n]'), '6');
 });
 
+async function saved(page, item) {
+    const [file] = await Promise.all([page.waitForEvent('download'), share(page, item)]);
+    return { name: file.suggestedFilename(), bytes: await readFile(await file.path()) };
+}
+
 for (const [item, name, magic] of [
-    ['Save SVG', 'layout.svg', '<svg'],
     ['Save PNG', 'layout.png', 'PNG'],
+    ['Save PDF', 'layout.pdf', '%PDF'],
+    ['Save LaTeX', 'layout.tex', '\\documentclass'],
 ]) {
     test(`share: ${item}`, async ({ open }) => {
         const page = await open(hashOf({ e: BLOCKED }));
         await showsOffsets(page, await table(BLOCKED));
-        const [saved] = await Promise.all([page.waitForEvent('download'), share(page, item)]);
-        assert.equal(saved.suggestedFilename(), name);
-        assert.ok((await readFile(await saved.path(), 'latin1')).slice(0, 400).includes(magic));
+        const file = await saved(page, item);
+        assert.equal(file.name, name);
+        assert.ok(file.bytes.toString('latin1').slice(0, 400).includes(magic));
     });
 }
+
+test('share: the SVG holds what the canvas shows, and another reader opens it', async ({ open }) => {
+    const page = await open(hashOf({ e: [BLOCKED, '(4,6):(6,1)'], at: 9, colors: 'bank', bytes: 8 }));
+    await showsOffsets(page, await table(BLOCKED));
+    await showsOffsets(page, await table('(4,6):(6,1)'), 1);
+    const { name, bytes } = await saved(page, 'Save SVG');
+    assert.equal(name, 'layout.svg');
+    const svg = bytes.toString();
+    const texts = [...svg.matchAll(/<text [^>]*>([^<]*)<\/text>/g)].map(([, text]) => text);
+    const titles = ['A ((2,2),(3,2)):((3,6),(1,12))', 'B (4,6):(6,1)'];
+    const canvases = [];
+    for (const i of [0, 1]) {
+        canvases.push(titles[i]);
+        for (const layer of [0, 1])
+            canvases.push(...(await drawnOn(layerOf(page, i, layer))).map(({ text }) => text));
+    }
+    assert.deepEqual(texts, canvases);
+    const color = await layerOf(page).evaluate((canvas) => {
+        const { x, y } = canvas.drawn[0]; /* the first cell's label; left of it there is only its colour */
+        return [...canvas.getContext('2d').getImageData(x - 12, y - 12, 1, 1).data].slice(0, 3).join(' ');
+    });
+    assert.ok(svg.includes(`fill="rgb(${color})"`), color);
+    assert.doesNotThrow(() => execFileSync('python3', ['-c', READER], { input: bytes }));
+});
+
+/* Well-formed, and nothing that would load anything. */
+const READER = `
+import sys, xml.dom.minidom
+svg = xml.dom.minidom.parse(sys.stdin.buffer).documentElement
+assert svg.tagName == 'svg' and not svg.getElementsByTagName('script')
+`;
+
+test('share: a million cells become pixels in the SVG, not a million rectangles', async ({ open }) => {
+    const page = await open(hashOf({ e: '(1024,1024):(1,1024)' }));
+    await eventually(
+        () => page.locator('.dims').textContent(),
+        (dims) => assert.equal(dims, '1024 × 1024'),
+    );
+    const { bytes } = await saved(page, 'Save SVG');
+    assert.match(bytes.toString(), /<image [^>]*href="data:image\/png;base64,/);
+    assert.ok(bytes.length < 4e6, `${bytes.length} bytes`);
+});
+
+test('share: the picture link gives the daemon’s own picture with the same looks', async ({ open }) => {
+    const cube = '(2,3,4):(12,4,1)';
+    const page = await open(hashOf({ e: cube, modes: 'r,c,2', labels: 'bank', bytes: 8 }));
+    await eventually(
+        () => drawnOn(layerOf(page)),
+        (drawn) => assert.ok(drawn.length > 6),
+    );
+    const labels = (await drawnOn(layerOf(page))).slice(0, 6).map(({ text }) => text);
+    await share(page, 'Copy picture link');
+    const link = await eventually(
+        () => page.evaluate(() => navigator.clipboard.readText()),
+        (text) => {
+            assert.match(text, /\/render\?.*modes=r%2Cc%2C2/);
+            return text;
+        },
+    );
+    const response = await fetch(link);
+    assert.equal(response.status, 200);
+    const svg = await response.text();
+    for (const label of labels) assert.ok(svg.includes(`>${label}<`), `${label} in the picture`);
+});
 
 test('copy buttons copy text and CuTe spelling', async ({ open }) => {
     const page = await open(hashOf({ e: BLOCKED }));

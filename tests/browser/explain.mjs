@@ -26,7 +26,11 @@ test('several laws fold into one line', async ({ open }) => {
     await page.locator('.checks summary').click();
     await eventually(
         () => page.locator('.checks li').allTextContents(),
-        (texts) => assert.deepEqual(texts, laws.map((one) => `${one.law}: all ${one.total} points`)),
+        (texts) =>
+            assert.deepEqual(
+                texts,
+                laws.map((one) => `${one.law}: all ${one.total} points`),
+            ),
     );
 });
 
@@ -79,10 +83,20 @@ test('the derivation: every step, its values, and each in the picture', async ({
     const steps = page.locator('.step');
     await eventually(
         () => steps.locator('.step-rule code').allTextContents(),
-        (rules) => assert.deepEqual(rules, trace.map(({ rule }) => rule)),
+        (rules) =>
+            assert.deepEqual(
+                rules,
+                trace.map(({ rule }) => rule),
+            ),
     );
-    assert.deepEqual(await steps.locator('.step-rule span').allTextContents(), trace.map(({ text }) => text));
-    const spelled = trace.flatMap(({ operands, result }) => [...operands.map(({ cute }) => cute), result.cute]);
+    assert.deepEqual(
+        await steps.locator('.step-rule span').allTextContents(),
+        trace.map(({ text }) => text),
+    );
+    const spelled = trace.flatMap(({ operands, result }) => [
+        ...operands.map(({ cute }) => cute),
+        result.cute,
+    ]);
     assert.deepEqual(await steps.locator('.part code').allTextContents(), spelled);
     const at = trace.findIndex(({ rule }) => rule === 'composition');
     await steps.nth(at).locator('button').last().click();

@@ -9,7 +9,7 @@ import assert from 'node:assert/strict';
 import { chromium } from 'playwright-core';
 
 export const URL_BASE = process.env.LAYOUTD;
-const FLAGS = [
+export const FLAGS = [
     '--headless',
     '--no-sandbox',
     '--disable-gpu',

@@ -11,7 +11,7 @@ const SPEC = {
     src: '(64,64):(64,1)',
     dst: '(64,64):(64,1)',
 };
-const LARGE = { ...SPEC, src: '(4096,4096):(4096,1)', dst: '(4096,4096):(4096,1)' }; /* takes a second or more */
+const ENDLESS = { ...SPEC, plant: 'hang' }; /* until it is cancelled */
 
 async function submit(spec, wait = 30) {
     const response = await fetch(`${URL_BASE}/jobs`, {
@@ -40,7 +40,10 @@ test('jobs: the list, one looked at, its source', async ({ open }) => {
     await row(page, job).click();
     await shows(page, /bfloat16_t[^]*Verified[^]*4,096 elements/);
     const { events } = await api(`/jobs/${job.id}/events`);
-    assert.deepEqual(await page.locator('.timeline b').allTextContents(), events.map(({ type }) => type));
+    assert.deepEqual(
+        await page.locator('.timeline b').allTextContents(),
+        events.map(({ type }) => type),
+    );
     const source = await page.locator('.spec-facts a', { hasText: 'source' }).getAttribute('href');
     assert.match(await (await fetch(URL_BASE + source)).text(), /__global__/);
     assert.match(await page.evaluate(() => location.hash), new RegExp(`view=jobs&job=${job.id}`));
@@ -59,11 +62,18 @@ test('jobs: two side by side, and what differs is marked', async ({ open }) => {
     await eventually(
         () => page.locator('.versus .differ th').allInnerTexts(),
         (names) => {
-            assert.ok(names.some((name) => name.startsWith('thr')), names.join());
+            assert.ok(
+                names.some((name) => name.startsWith('thr')),
+                names.join(),
+            );
             assert.ok(!names.some((name) => name.startsWith('val')));
         },
     );
-    const cells = await page.locator('.versus .differ', { hasText: 'thr' }).first().locator('td').allTextContents();
+    const cells = await page
+        .locator('.versus .differ', { hasText: 'thr' })
+        .first()
+        .locator('td')
+        .allTextContents();
     assert.deepEqual(cells, [SPEC.thr, '(8,4):(4,1)']);
     await page.reload();
     await shows(page, /beside/);
@@ -78,10 +88,20 @@ test('jobs: speeds on one scale, the better one marked', async ({ open }) => {
         state: 'done',
         spec: SPEC,
         links: { self: `/jobs/${id}` },
-        result: { verified: true, gbps, unit: 'us', samples: [10, 11, 10], median: 10, ceiling: { memcpy_gbps: 4000 } },
+        result: {
+            verified: true,
+            gbps,
+            unit: 'us',
+            samples: [10, 11, 10],
+            median: 10,
+            ceiling: { memcpy_gbps: 4000 },
+        },
     });
     const before = async (page) => {
-        for (const [id, gbps] of [['aaaa1111', 3000], ['bbbb2222', 2000]]) {
+        for (const [id, gbps] of [
+            ['aaaa1111', 3000],
+            ['bbbb2222', 2000],
+        ]) {
             await page.route(`**/jobs/${id}`, (route) => route.fulfill({ json: measured(id, gbps) }));
             await page.route(`**/jobs/${id}/events`, (route) => route.fulfill({ json: { events: [] } }));
         }
@@ -89,9 +109,38 @@ test('jobs: speeds on one scale, the better one marked', async ({ open }) => {
     const page = await open(hashOf({ view: 'jobs', job: 'aaaa1111', versus: 'bbbb2222' }), { before });
     await shows(page, /3,000 GB\/s[^]*2,000 GB\/s/);
     const widths = page.locator('.bars .part');
-    assert.deepEqual([await widths.nth(0).getAttribute('width'), await widths.nth(1).getAttribute('width')], ['75', '50']);
+    assert.deepEqual(
+        [await widths.nth(0).getAttribute('width'), await widths.nth(1).getAttribute('width')],
+        ['75', '50'],
+    );
     assert.deepEqual(await page.locator('.versus .better').allTextContents(), ['3000', '0.75']);
     assert.equal(await page.locator('.two-plots .plot').count(), 2);
+});
+
+test('jobs: what was predicted stands beside what was counted', async ({ open }) => {
+    const job = await submit(SPEC);
+    const page = await open(hashOf({ view: 'jobs', job: job.id }));
+    const { predicted, why } = job.result.counters; /* a CPU counts nothing, and says so */
+    await shows(page, new RegExp(`source sectors\\s+${predicted.src.sectors.toLocaleString('en')}\\s+–`));
+    await shows(page, new RegExp(why));
+    const counters = {
+        predicted: { src: { sectors: 4096 }, smem_load: { wavefronts: 64 }, exact: true },
+        measured: { src: { sectors: 4096 }, smem_load: { wavefronts: 128 }, dram_read_bytes: 8192 },
+        equal: { src: true, smem_load: false },
+    };
+    const id = 'dddd4444';
+    await page.route(`**/jobs/${id}`, (route) =>
+        route.fulfill({
+            json: { id, state: 'done', spec: SPEC, links: {}, result: { verified: true, counters } },
+        }),
+    );
+    await page.route(`**/jobs/${id}/events`, (route) => route.fulfill({ json: { events: [] } }));
+    await page.evaluate((next) => (location.hash = next), hashOf({ view: 'jobs', job: id }));
+    await shows(
+        page,
+        /source sectors\s+4,096\s+4,096\s+equal[^]*from shared memory wavefronts\s+64\s+128\s+not equal/,
+    );
+    await shows(page, /dram read bytes\s+–\s+8,192/);
 });
 
 test('jobs: a stream of events is followed where the daemon has one', async ({ open }) => {
@@ -117,13 +166,14 @@ test('jobs: a stream of events is followed where the daemon has one', async ({ o
 });
 
 test('jobs: one that waits or runs is cancelled', async ({ open }) => {
-    const first = await submit(LARGE, 0);
-    const second = await submit(LARGE, 0);
-    const page = await open(hashOf({ view: 'jobs', job: second.id }));
+    const jobs = [];
+    for (let i = 0; i < 2; i++) jobs.push(await submit(ENDLESS, 0)); /* one runs, one waits */
+    const last = jobs.at(-1);
+    const page = await open(hashOf({ view: 'jobs', job: last.id }));
     await page.getByRole('button', { name: 'Cancel' }).click();
     await shows(page, /cancelled/);
     await eventually(
-        () => row(page, second).innerText(),
+        () => row(page, last).innerText(),
         (text) => assert.match(text, /^cancelled/),
     );
     await page.selectOption('#job-state', 'cancelled');
@@ -131,7 +181,7 @@ test('jobs: one that waits or runs is cancelled', async ({ open }) => {
         () => page.locator('.job-row .state').allTextContents(),
         (states) => assert.ok(states.length && states.every((state) => state === 'cancelled')),
     );
-    await fetch(`${URL_BASE}/jobs/${first.id}`, { method: 'DELETE' });
+    for (const { id } of jobs) await fetch(`${URL_BASE}/jobs/${id}`, { method: 'DELETE' });
 });
 
 test('jobs: older ones come when they are asked for, newer ones by themselves', async ({ open }) => {

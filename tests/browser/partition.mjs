@@ -158,3 +158,34 @@ test('share: the curl line of a partition runs it', async ({ open }) => {
     assert.equal(job.result.verified, true);
     assert.equal(job.spec.thr, SMALL.thr);
 });
+
+test('what a partition will do to memory is predicted, and its lanes are one click away', async ({
+    open,
+}) => {
+    const transpose = { ...SMALL, atom: 'UniversalCopy<uint16_t>', dst: '(64,64):(1,64)' };
+    const page = await open(hashOf(transpose));
+    const { view, ...copy } = { ...transpose, type: 'half_t' };
+    const { sides } = await api('/copy', copy);
+    const said = ({ sectors, ideal }) =>
+        `${sectors.toLocaleString('en')} sectors, ${sectors === ideal ? 'as few' : `${(sectors / ideal).toFixed(1)} times`}`;
+    await eventually(
+        () => page.locator('.sides li').allInnerTexts(),
+        (texts) => {
+            assert.ok(texts[0].includes(`Source: ${said(sides.src)}`), texts[0]);
+            assert.ok(texts[1].includes(`Destination: ${said(sides.dst)}`), texts[1]);
+        },
+    );
+    await page.getByRole('button', { name: 'Lanes' }).last().click();
+    assert.equal(await page.inputValue('#access-layout'), transpose.dst);
+    assert.equal(await page.inputValue('#access-0-instruction'), 'store');
+    await eventually(
+        () => page.locator('.cost').innerText(),
+        (text) => assert.match(text, /sectors/),
+    );
+    await page.goBack();
+    await page.fill('#copy-dst', '(64,60):(1,64)');
+    await eventually(
+        () => page.locator('.warnings').innerText(),
+        (text) => assert.match(text, /dst/),
+    );
+});
