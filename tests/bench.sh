@@ -11,7 +11,7 @@ ran=0 status=0
 processor=$(sed -n 's/^model name[^:]*: *//p' /proc/cpuinfo | head -n 1)
 echo "$(nproc) cores, $processor, load $(cut -d' ' -f1 /proc/loadavg)"
 for program in "$BUILD"/tests/bench_* tests/bench_*.sh; do
-    [ -f "$program" ] && [ -x "$program" ] || continue
+    { [ -f "$program" ] && [ -x "$program" ]; } || continue
     ran=$((ran + 1))
     printf '\n== %s\n' "$(basename "$program" .sh)"
     "$program" </dev/null || {

@@ -27,5 +27,6 @@ mkdir -p "$folder"
 packages=$(for package in $(owners) $headers $tools; do
     case " $given " in *" $package "*) ;; *) apt-cache show "$package" >/dev/null 2>&1 && echo "$package" ;; esac
 done)
+# shellcheck disable=SC2086 # a list of packages
 (cd "$folder" && apt-get download -q $packages)
 echo "$folder: $(find "$folder" -name '*.deb' | wc -l) files, $(du -sh "$folder" | cut -f1)"
