@@ -1,7 +1,7 @@
 /* axes.js: the line above a picture of rank 3 and more, in which each mode is put to rows, to columns, or to be
  * stepped through. */
 import { h, setText } from './dom.js';
-import { usual } from './modes.js';
+import { arrangementOf, usual } from './modes.js';
 import { format, modes, sizeOf } from './shape.js';
 
 const WORDS = { r: 'rows', c: 'columns', s: 'step' };
@@ -19,10 +19,10 @@ export class Axes {
         this.el.hidden = all.length < 3;
         if (this.el.hidden) return;
         const shape = format(picture.shape);
-        this.parts = (picture.arrangement ? text : usual(all.length)).split(',');
+        this.parts = (arrangementOf(text, picture.shape) ? text : usual(all.length)).split(',');
         if (shape !== this.shape) this.rebuild(all);
         this.shape = shape;
-        this.fields.forEach((field, mode) => this.field(field, picture.sideOf(mode), this.parts[mode]));
+        this.fields.forEach((field, mode) => this.field(field, this.parts[mode]));
     }
 
     rebuild(all) {
@@ -67,7 +67,8 @@ export class Axes {
         this.el.replaceChildren(...this.fields.map(({ el }) => el));
     }
 
-    field({ name, choice, stepper, at, shape }, side, part) {
+    field({ name, choice, stepper, at, shape }, part) {
+        const side = { r: 'row', c: 'col' }[part] ?? 'still';
         const still = side === 'still';
         name.className = `axis-name ${side}`;
         choice.value = still ? 's' : part;
@@ -75,10 +76,11 @@ export class Axes {
         if (still) setText(at, `${part} of 0…${sizeOf(shape) - 1}`);
     }
 
+    /* Clicks may come faster than frames: what is chosen holds at once. */
     put(mode, part) {
-        const parts = this.parts.with(mode, part);
-        const text = parts.join(',');
-        this.on.modes(text === usual(parts.length) ? null : text);
+        this.parts = this.parts.with(mode, part);
+        const text = this.parts.join(',');
+        this.on.modes(text === usual(this.parts.length) ? null : text);
     }
 
     /* Round and round; without a mode, the last that is stepped through. */

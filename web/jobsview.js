@@ -6,12 +6,17 @@ import { compareNodes } from './jobcompare.js';
 import { JobList } from './joblist.js';
 import { blank, step } from './state.js';
 
-const open = (id) =>
+const NARROW =
+    matchMedia('(max-width: 820px)'); /* as in the style sheet: there the job stands under the list */
+
+function open(id) {
     step((s) => {
-        if (s.doc.job === id) return;
         s.doc.job = id;
         if (s.doc.versus === id) s.doc.versus = null;
     });
+    if (NARROW.matches) byId('job').scrollIntoView();
+}
+
 const beside = (id) => step((s) => (s.doc.versus = id));
 
 export class JobsView {
