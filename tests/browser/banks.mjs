@@ -195,7 +195,7 @@ test('a layout is taken to Access and there and back by its link', async ({ open
     const hash = await eventually(
         () => page.evaluate(() => location.hash.slice(1)),
         (now) => {
-            assert.match(now, /space=global.*shown=2/);
+            assert.match(now, /space=global.*\(8,4\):\(4,1\).*shown=2/);
             return now;
         },
     );
