@@ -29,6 +29,7 @@ static const struct metric {
     {"smem_load", "requests", "smsp__inst_executed_op_shared_ld.sum", 1},
     {"smem_load", "wavefronts", "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum", 1},
     {"smem_load", "conflicts", "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum", 1},
+    {NULL, "arbitration", "l1tex__data_bank_conflicts_type_arbitration.sum", 1},
     {NULL, "dram_read_bytes", "dram__bytes_read.sum", 1},
     {NULL, "dram_write_bytes", "dram__bytes_write.sum", 1},
     {NULL, "l2_bytes", "lts__t_bytes.sum", 1},
@@ -152,8 +153,7 @@ static bool open_profiler(const struct gpu_card *card)
 /* One session: between enable and disable. */
 struct session {
     struct gpu_card *card;
-    const struct gpu_plan *plan;
-    const struct gpu_arrays *arrays;
+    struct gpu_contender kernel;
     CUpti_RangeProfiler_Object *object;
     uint8_t *data;
     size_t data_size;
@@ -211,7 +211,7 @@ static bool launch_counted(struct session *s)
         .structSize = CUpti_RangeProfiler_DecodeData_Params_STRUCT_SIZE, .pRangeProfilerObject = s->object};
     if (!ok(profiler.cupti->cuptiRangeProfilerStart(&start), "starting the counters"))
         return false;
-    s->card_ok = gpu_copy_launch(s->card, s->plan, s->arrays) && gpu_card_wait(s->card);
+    s->card_ok = s->kernel.launch(s->card, s->kernel.arg) && gpu_card_wait(s->card);
     return ok(profiler.cupti->cuptiRangeProfilerStop(&stop), "stopping the counters") && s->card_ok &&
            ok(profiler.cupti->cuptiRangeProfilerDecodeData(&decode), "reading the counters");
 }
@@ -260,13 +260,13 @@ static void add_measured(const struct session *s, cJSON *counters)
     }
 }
 
-bool gpu_counters_add(struct gpu_card *card, const struct gpu_job *job, const struct gpu_arrays *arrays,
-                      cJSON *counters)
+bool gpu_counters_add(struct gpu_card *card, struct gpu_contender kernel, cJSON *counters)
 {
-    struct session s = {.card = card, .plan = job->plan, .arrays = arrays, .card_ok = true};
+    struct session s = {.card = card, .kernel = kernel, .card_ok = true};
     if (open_profiler(card) && count(&s)) {
         add_measured(&s, counters);
-        gpu_counters_compare(counters);
+        if (cJSON_HasObjectItem(counters, "predicted"))
+            gpu_counters_compare(counters);
         return true;
     }
     cJSON_AddNullToObject(counters, "measured");
@@ -276,10 +276,9 @@ bool gpu_counters_add(struct gpu_card *card, const struct gpu_job *job, const st
 
 #elif defined(GPU_HAVE_CUDA)
 
-bool gpu_counters_add(struct gpu_card *card, const struct gpu_job *job, const struct gpu_arrays *arrays,
-                      cJSON *counters)
+bool gpu_counters_add(struct gpu_card *card, struct gpu_contender kernel, cJSON *counters)
 {
-    (void)card, (void)job, (void)arrays;
+    (void)card, (void)kernel;
     cJSON_AddNullToObject(counters, "measured");
     cJSON_AddStringToObject(counters, "why", "built without CUPTI's headers, which come with CUDA's toolkit");
     return true;

@@ -49,11 +49,12 @@ if cuobjdump=$(tool cuobjdump); then
 fi
 
 ncu=$(tool ncu) || fail "ncu is not installed"
-metrics=$(python3 tests/gpu_counts.py --metrics)
-timeout 300 "$ncu" --clock-control none --print-units base --csv --metrics "$metrics" "$build/counts" \
-    >"$OUT/counts.csv" 2>"$OUT/counts-ncu.log" ||
-    { tail -n 20 "$OUT/counts-ncu.log" "$OUT/counts.csv"; fail "ncu failed"; }
-grep -q '^"ID"' "$OUT/counts.csv" ||
-    { tail -n 20 "$OUT/counts-ncu.log" "$OUT/counts.csv"; fail "ncu counted nothing"; }
-python3 tests/gpu_counts.py "$OUT/counts-table.tsv" "$OUT/counts.csv" | tee "$OUT/counts.txt"
+for space in shared global; do
+    timeout 300 "$ncu" --clock-control none --print-units base --csv --metrics "$(python3 tests/gpu_counts.py --metrics $space)" \
+        "$build/counts" >"$OUT/counts-$space.csv" 2>"$OUT/counts-ncu.log" ||
+        { tail -n 20 "$OUT/counts-ncu.log" "$OUT/counts-$space.csv"; fail "ncu failed"; }
+    grep -q '^"ID"' "$OUT/counts-$space.csv" ||
+        { tail -n 20 "$OUT/counts-ncu.log" "$OUT/counts-$space.csv"; fail "ncu counted nothing"; }
+done
+python3 tests/gpu_counts.py "$OUT/counts-table.tsv" "$OUT"/counts-{shared,global}.csv | tee "$OUT/counts.txt"
 exit "${PIPESTATUS[0]}"

@@ -22,7 +22,6 @@ enum {
     TABLE = 8192,            /* offsets of one kernel: 32 KiB of the 64 KiB of constant memory */
     SHARED_BYTES = 47 << 10, /* of a kernel that asks for no more than the default, less the alignment */
     GLOBAL_BYTES = 1 << 20,
-    LAUNCHES = 5, // of each kernel: the fewest counted of them is compared
     MATRIX_ROWS = 8,
     MATRIX_BITS = 8 * 8 * 16
 };
@@ -156,8 +155,7 @@ static const char tail[] =
     "        if (error == cudaSuccess)\n"
     "            error = cudaMemcpyToSymbol(table, p.table, p.entries * sizeof(unsigned));\n"
     "        if (error == cudaSuccess) {\n"
-    "            for (int launch = 0; launch < %d; launch++)\n"
-    "                p.kernel<<<1, p.threads, p.shared>>>(0, memory);\n"
+    "            p.kernel<<<1, p.threads, p.shared>>>(0, memory);\n"
     "            error = cudaDeviceSynchronize();\n"
     "        }\n"
     "        if (error != cudaSuccess) {\n"
@@ -208,20 +206,6 @@ static void print_instruction(struct la_ctx *cx, const struct la_traffic *t)
     }
 }
 
-/* Stores of several warps in flight at once win and lose turns at the shared memory port, and the counter has the
- * lost turns as wavefronts (1,040 for 1,024): one warp at a time, and not before
- * the last one's store is through. What is left of it is chance, always above: see LAUNCHES. */
-static void print_turn(const struct la_traffic *t)
-{
-    if (t->space == LA_SHARED && !is_load(t->op))
-        printf("#pragma unroll 1\n        for (unsigned warp = 0; warp < blockDim.x / 32; warp++) {\n"
-               "        __syncthreads();\n"
-               "        for (const long long start = clock64(); clock64() - start < 4000;)\n            ;\n"
-               "        if (threadIdx.x / 32 != warp)\n            continue;\n");
-    else
-        printf("        {\n");
-}
-
 static void print_kernel(struct la_ctx *cx, const struct partition *p, size_t number)
 {
     const int64_t threads = p->traffic.reach->part.threads;
@@ -232,12 +216,11 @@ static void print_kernel(struct la_ctx *cx, const struct partition *p, size_t nu
     printf("    const %s base = %s;\n", p->traffic.space == LA_SHARED ? "unsigned" : "size_t",
            p->traffic.space == LA_SHARED ? "shared_base()" : "(size_t)memory");
     printf("    unsigned seen = 1; // never the key, which is 0\n");
-    printf("#pragma unroll\n    for (unsigned i = 0; i < %" PRId64 "; i++) {\n", p->rounds);
+    printf("#pragma unroll 1\n    for (unsigned i = 0; i < %" PRId64 "; i++) {\n", p->rounds);
     printf("        const unsigned at = table[i * %" PRId64 " + threadIdx.x];\n", threads);
-    print_turn(&p->traffic);
     printf("        %s{\n", p->all_active ? "" : "if (at != NONE) ");
     print_instruction(cx, &p->traffic);
-    printf("        }\n        }\n    }\n    if (seen == key)\n        __trap();\n}\n");
+    printf("        }\n    }\n    if (seen == key)\n        __trap();\n}\n");
 }
 
 static void print_launch(const struct partition *p, size_t number)
@@ -258,7 +241,7 @@ static void print_program(struct la_ctx *cx, size_t n, const struct partition *p
     for (size_t i = 0; i < n; i++)
         print_launch(&p[i], i);
     printf("};\n");
-    printf(tail, GLOBAL_BYTES, LAUNCHES);
+    printf(tail, GLOBAL_BYTES);
 }
 
 /* ---- the predictions ------------------------------------------------------------------------------------- */

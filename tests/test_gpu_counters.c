@@ -70,10 +70,15 @@ static const struct comparison {
      "\"measured\":{\"dst\":{\"requests\":16777216,\"sectors\":268435456}}}",
      "\"equal\":{\"dst\":false}}"},
     {"{\"predicted\":{\"smem_store\":{\"requests\":8388608,\"wavefronts\":8388608,\"conflicts\":0}},"
-     "\"measured\":{\"smem_store\":{\"requests\":8388608,\"wavefronts\":8449113,\"conflicts\":61162}}}",
+     "\"measured\":{\"smem_store\":{\"requests\":8388608,\"wavefronts\":8449113,\"conflicts\":61162},"
+     "\"arbitration\":3492010}}",
      "\"equal\":{\"smem_store\":true},\"arbitration\":{\"smem_store\":60505,"},
     {"{\"predicted\":{\"smem_load\":{\"requests\":100,\"wavefronts\":1000,\"conflicts\":0}},"
-     "\"measured\":{\"smem_load\":{\"requests\":100,\"wavefronts\":1081,\"conflicts\":0}}}",
+     "\"measured\":{\"smem_load\":{\"requests\":100,\"wavefronts\":1081,\"conflicts\":0},\"arbitration\":80}"
+     "}",
+     "\"equal\":{\"smem_load\":false}}"},
+    {"{\"predicted\":{\"smem_load\":{\"requests\":100,\"wavefronts\":1000,\"conflicts\":0}},"
+     "\"measured\":{\"smem_load\":{\"requests\":100,\"wavefronts\":1001,\"conflicts\":0}}}",
      "\"equal\":{\"smem_load\":false}}"},
     {"{\"predicted\":{\"smem_load\":{\"requests\":100,\"wavefronts\":1000,\"conflicts\":0}},"
      "\"measured\":{\"smem_load\":{\"requests\":101,\"wavefronts\":1000,\"conflicts\":0}}}",
