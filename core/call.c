@@ -6,7 +6,8 @@
  * the whole type of some parameter stands for its argument, so that T{} is that argument. A function sees
  * the names outside of all functions, a lambda those around it, a macro those of the caller. A kernel that
  * is launched runs as thread 0 of block 0. Behind the text main runs; without a main each function does
- * that needs no arguments and was never called. Parameters are copies; packs of them are refused. */
+ * that needs no arguments and was never called. A parameter that is a reference and not const hands its value
+ * back to the name that was its argument. Packs of parameters are refused. */
 #include "program.h"
 
 #include <string.h>
@@ -17,6 +18,7 @@
 struct parameter {
     struct word type, name;
     size_t otherwise;
+    bool is_const, refers;
 };
 
 static struct parameter parameter(struct parser *p, char close)
@@ -30,11 +32,13 @@ static struct parameter parameter(struct parser *p, char close)
             else if (!la_skip_angles(p))
                 la_syntax(p, p->at, 1, LA_E_syntax, "this '<' is not closed");
         } else if (la_word(p, &w)) {
+            out.is_const = out.is_const || la_word_is(w, "const");
             if (la_word_is(w, "const") || la_word_is(w, "class") || la_word_is(w, "typename"))
                 continue;
             out.type = out.name;
             out.name = w;
         } else if (strchr("*&:", c) && c) {
+            out.refers = out.refers || c == '&';
             p->at++;
         } else {
             la_syntax(p, p->at, 1, LA_E_syntax,
@@ -182,11 +186,11 @@ static uint32_t bind_templates(struct la_execution *x, const struct la_definitio
     return n;
 }
 
-static void bind(struct la_execution *x, const struct la_definition *d, struct arguments a)
+static void bind(struct la_execution *x, const struct la_definition *d, struct arguments a,
+                 struct parameter *list)
 {
     struct parser *p = &x->parser;
-    struct parameter *types = la_alloc(p->cx, LA_MAX_ARGS * sizeof *types),
-                     *list = la_alloc(p->cx, LA_MAX_ARGS * sizeof *list);
+    struct parameter *types = la_alloc(p->cx, LA_MAX_ARGS * sizeof *types);
     const uint32_t n_types = bind_templates(x, d, a, types), n = parameters(p, d->parameters, ')', list);
     for (uint32_t i = 0; i < n; i++) {
         const struct word type = list[i].type.len ? list[i].type : list[i].name;
@@ -199,6 +203,33 @@ static void bind(struct la_execution *x, const struct la_definition *d, struct a
         if (list[i].type.len || d->kind == LA_MACRO)
             la_declare(x, list[i].name, a.spans[i < a.n ? i + 1 : 0], v);
     }
+}
+
+/* What a call did to the names that it was given by reference. */
+struct changes {
+    uint32_t n;
+    struct la_binding *at;
+};
+
+/* Those of the parameters in sight whose argument is a name and whose value is not the argument's any more. */
+static struct changes changes(struct la_execution *x, struct arguments a, const struct parameter *list)
+{
+    struct parser *p = &x->parser;
+    struct changes out = {.at = la_alloc(p->cx, LA_MAX_ARGS * sizeof *out.at)};
+    for (uint32_t i = 0; i < a.n; i++) {
+        const struct la_span span = a.spans[i + 1];
+        const bool refers = list[i].refers && !list[i].is_const && list[i].type.len;
+        const struct la_binding *b = refers ? la_named(p, list[i].name) : NULL;
+        struct word w;
+        if (!b || (b->at == span.at && b->len == span.len))
+            continue;
+        p->at = span.at;
+        if (la_word(p, &w) && (la_skip_space(p), p->at >= span.at + span.len)) {
+            out.at[out.n] = *b;
+            out.at[out.n++].name = la_format(p->cx, "%.*s", (int)w.len, w.text);
+        }
+    }
+    return out;
 }
 
 /* Does a macro stand for statements, and not for an expression? */
@@ -268,17 +299,22 @@ static void leave(struct la_execution *x, const struct la_execution *outer)
 static struct la_value run(struct la_execution *x, const struct la_definition *d, struct arguments a)
 {
     const struct la_execution outer = *x;
+    struct parameter *list = la_alloc(x->parser.cx, LA_MAX_ARGS * sizeof *list);
+    struct changes back = {0};
     struct la_value v = la_data();
     enter(x, d);
-    bind(x, d, a);
+    bind(x, d, a, list);
     if (d->kind == LA_MACRO) {
         v = expand(x, d);
     } else {
         x->parser.at = d->body;
         if (la_block(x) == LA_RETURN)
             v = x->returned;
+        back = changes(x, a, list);
     }
     leave(x, &outer);
+    for (uint32_t i = 0; i < back.n; i++)
+        la_change(x, &back.at[i]);
     return v;
 }
 

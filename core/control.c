@@ -4,8 +4,8 @@
  *
  * There is no tree: a loop goes back to where its condition stands in the text and reads it again; a
  * branch that is not taken is passed over. A loop that does nothing but fill data is passed over, too,
- * however long it would run. Names that a block declares go out of sight at its end. A range-based for and
- * switch are refused. */
+ * however long it would run. Names that a block declares go out of sight at its end. A range-based for runs
+ * over values that are written out: for (int n : {8, 16}). */
 #include "program.h"
 
 #include <string.h>
@@ -139,6 +139,89 @@ enum la_flow la_if(struct la_execution *x, struct word w)
     return LA_NEXT;
 }
 
+/* ---- switch ---- */
+
+/* label = ("case" expression | "default") ":", passed; whether it is one. NULL for value: whatever it says. */
+static bool label(struct la_execution *x, const int64_t *value, bool *fits)
+{
+    struct parser *p = &x->parser;
+    la_skip_space(p);
+    const size_t start = p->at, outer = p->colon;
+    const bool is_case = la_accept_word(p, "case"), is_label = is_case || la_accept_word(p, "default");
+    *fits = is_label && !is_case && !value;
+    if (!is_label)
+        return false;
+    la_skip_space(p);
+    const size_t text = p->at;
+    if (!la_skip_to(p, ":"))
+        la_syntax(p, start, p->at - start, LA_E_syntax, "':' must follow a label");
+    p->colon = p->at;
+    if (is_case && value) {
+        p->at = text;
+        const struct la_value v = la_expression(p);
+        if (v.kind != LA_K_INT)
+            la_syntax(p, text, p->at - text, LA_E_kind, "a case is an integer");
+        *fits = v.tuple->value == *value;
+    }
+    p->at = p->colon;
+    p->colon = outer;
+    la_expect(p, ':', "after a label");
+    return true;
+}
+
+/* Go behind the label of a value, or with NULL behind default; else to the '}' of the block at `body`. */
+static bool find_label(struct la_execution *x, size_t body, const int64_t *value)
+{
+    struct parser *p = &x->parser;
+    bool fits;
+    p->at = body + 1;
+    while (!la_next_is(p, '}')) {
+        if (la_at_end(p))
+            la_syntax(p, body, 1, LA_E_syntax, "this block is not closed");
+        if (!label(x, value, &fits))
+            la_skip_statement(p);
+        else if (fits)
+            return true;
+        la_charge(x, 0);
+    }
+    return false;
+}
+
+/* switch = "switch" "(" expression ")" "{" { label | statement } "}" */
+enum la_flow la_switch(struct la_execution *x, struct word w)
+{
+    struct parser *p = &x->parser;
+    bool fits;
+    la_expect(p, '(', "after 'switch'");
+    la_skip_space(p);
+    const size_t start = p->at;
+    const struct la_value v = la_expression(p);
+    if (v.kind != LA_K_INT || v.tuple->path)
+        la_syntax(p, start, p->at - start, LA_E_kind, "a switch is over an integer; this is %s",
+                  la_show(p->cx, la_value_node(p->cx, v)));
+    la_expect(p, ')', "after this expression");
+    if (!la_next_is(p, '{'))
+        la_syntax(p, w.at, w.len, LA_E_syntax, "'{' must follow switch (...)");
+    const size_t body = p->at;
+    const struct scope outer = enter(x);
+    enum la_flow flow = LA_NEXT;
+    x->loops++; /* which break ends */
+    if (find_label(x, body, &v.tuple->value) || find_label(x, body, NULL))
+        while (flow == LA_NEXT && !la_next_is(p, '}')) {
+            if (la_at_end(p))
+                la_syntax(p, body, 1, LA_E_syntax, "this block is not closed");
+            if (!label(x, NULL, &fits))
+                flow = la_statement(x);
+        }
+    x->loops--;
+    leave(x, outer);
+    if (flow != LA_RETURN) {
+        p->at = body;
+        la_skip_brackets(p);
+    }
+    return flow == LA_BREAK ? LA_NEXT : flow;
+}
+
 /* ---- loops ---- */
 
 /* Run the body at `body` once; false when the loop ends. */
@@ -222,16 +305,55 @@ static bool for_goes_on(struct la_execution *x, struct loop at)
     return goes_on;
 }
 
+/* type NAME ":" "{", all but the '{' passed; NAME is the last word before the ':'. */
+static struct word element(struct parser *p, struct word loop)
+{
+    struct word name = {0};
+    for (la_skip_space(p); p->text[p->at] != ':'; la_skip_space(p))
+        if (!la_word(p, &name) && !la_accept(p, '&') && !la_accept(p, '*') && !la_accept(p, '['))
+            break;
+    if (!name.len || !la_accept(p, ':') || !la_next_is(p, '{')) {
+        la_skip_to(p, "{");
+        la_syntax(p, loop.at, p->at - loop.at, LA_E_syntax,
+                  "a for over a range is evaluated where its values are written out, for (int n : {8, 16}); "
+                  "else write for (int i = 0; i < n; ++i)");
+    }
+    return name;
+}
+
+/* for = "for" "(" type NAME ":" "{" args "}" ")" statement */
+static enum la_flow for_each(struct la_execution *x, struct word loop)
+{
+    struct parser *p = &x->parser;
+    const struct word name = element(p, loop);
+    struct la_value *values = la_alloc(p->cx, LA_MAX_ARGS * sizeof *values);
+    struct la_span spans[LA_MAX_ARGS];
+    la_expect(p, '{', "after ':'");
+    const uint32_t n = la_arguments(p, '}', values, spans);
+    la_expect(p, ')', "after for (...");
+    const size_t body = p->at;
+    enum la_flow flow = LA_NEXT;
+    bool goes_on = true;
+    x->loops++;
+    for (uint32_t i = 0; i < n && goes_on; i++) {
+        const struct scope outer = enter(x);
+        la_declare(x, name, spans[i], values[i]);
+        goes_on = iterate(x, body, &flow);
+        leave(x, outer);
+    }
+    return end_loop(x, body, flow);
+}
+
 /* for = "for" "(" statement condition ";" {step} ")" statement */
 enum la_flow la_for(struct la_execution *x, struct word w)
 {
     struct parser *p = &x->parser;
     la_expect(p, '(', "after 'for'");
     const size_t open = p->at;
-    if (!la_skip_to(p, ";"))
-        la_syntax(p, w.at, p->at - w.at, LA_E_syntax,
-                  "a for over the elements of a range is not evaluated: write for (int i = 0; i < n; ++i)");
+    const bool counts = la_skip_to(p, ";");
     p->at = open;
+    if (!counts)
+        return for_each(x, w);
     const struct scope outer = enter(x);
     const struct result before = result(x);
     if (!la_accept(p, ';'))

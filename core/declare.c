@@ -50,6 +50,21 @@ static struct la_binding *in_sight(struct la_execution *x, struct word name, con
     return NULL;
 }
 
+struct la_binding *la_named(const struct parser *p, struct word name)
+{
+    struct la_binding *b = p->names;
+    while (b && !la_word_is(name, b->name))
+        b = b->next;
+    return b;
+}
+
+void la_change(struct la_execution *x, const struct la_binding *to)
+{
+    struct la_binding *b = la_named(&x->parser, (struct word){to->name, 0, strlen(to->name)});
+    if (b)
+        give(x, b, (struct la_span){to->at, to->len}, to->value);
+}
+
 void la_declare(struct la_execution *x, struct word name, struct la_span at, struct la_value v)
 {
     struct parser *p = &x->parser;
@@ -109,9 +124,7 @@ static bool type_suffix(struct parser *p, struct word w)
 /* In M * N and M & N the first is a value, and nothing is declared. */
 static bool is_value(struct parser *p, struct word w)
 {
-    const struct la_binding *b = p->names;
-    while (b && !la_word_is(w, b->name))
-        b = b->next;
+    const struct la_binding *b = la_named(p, w);
     return b && b->value.kind != LA_K_TYPE;
 }
 
@@ -342,7 +355,7 @@ static void assign(struct la_execution *x, struct word name, struct la_binding *
 static struct la_value change(struct la_execution *x, struct word name, char how, size_t start)
 {
     struct parser *p = &x->parser;
-    struct la_binding *b = in_sight(x, name, NULL);
+    struct la_binding *b = la_named(p, name);
     if (!b)
         la_syntax(p, name.at, name.len, LA_E_unknown_name, "'%.*s' has no value yet", (int)name.len,
                   name.text);
@@ -374,7 +387,7 @@ bool la_assignment(struct la_execution *x)
         return false;
     }
     if (how == PLAIN)
-        assign(x, name, in_sight(x, name, NULL));
+        assign(x, name, la_named(p, name));
     else
         change(x, name, how, start);
     return true;

@@ -127,7 +127,8 @@ static _Noreturn enum la_flow refuse(struct la_execution *x, struct word w);
 static enum la_flow refuse(struct la_execution *x, struct word w)
 {
     la_syntax(&x->parser, w.at, w.len, LA_E_syntax,
-              "'%.*s' is not evaluated: a program has declarations, if, for, while, functions and print(...)",
+              "'%.*s' is not evaluated: a program has declarations, if, for, while, switch, functions and "
+              "print(...)",
               (int)w.len, w.text);
 }
 
@@ -140,6 +141,7 @@ static const struct {
     {"for", la_for, 0},
     {"while", la_while, 0},
     {"do", la_do, 0},
+    {"switch", la_switch, 0},
     {"break", la_jump, 0},
     {"continue", la_jump, 0},
     {"return", la_return, 0},
@@ -151,7 +153,6 @@ static const struct {
     {"class", skip_definition, 0},
     {"union", skip_definition, 0},
     {"enum", skip_definition, 0},
-    {"switch", refuse, 0},
     {"goto", refuse, 0},
     {"try", refuse, 0},
     {"throw", refuse, 0},

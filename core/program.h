@@ -67,6 +67,7 @@ enum la_flow la_if(struct la_execution *x, struct word w);
 enum la_flow la_for(struct la_execution *x, struct word w);
 enum la_flow la_while(struct la_execution *x, struct word w);
 enum la_flow la_do(struct la_execution *x, struct word w);
+enum la_flow la_switch(struct la_execution *x, struct word w);
 enum la_flow la_jump(struct la_execution *x, struct word w);
 enum la_flow la_return(struct la_execution *x, struct word w);
 
@@ -77,6 +78,8 @@ enum la_flow la_assertion(struct la_execution *x, struct word w);
 
 /* declare.c: names get values */
 void la_declare(struct la_execution *x, struct word name, struct la_span at, struct la_value v);
+struct la_binding *la_named(const struct parser *p, struct word name); /* in sight; or NULL */
+void la_change(struct la_execution *x, const struct la_binding *to);   /* the value of the name in sight */
 bool la_declaration(struct la_execution *x); /* false, and nothing read, when it is none */
 bool la_assignment(struct la_execution *x);  /* likewise */
 enum la_flow la_using(struct la_execution *x, struct word w);
