@@ -147,7 +147,7 @@ static const struct la_definition *fitting(struct la_execution *x, struct word w
 {
     const struct la_definition *first = NULL;
     for (struct la_definition *d = x->definitions; d; d = d->next) {
-        if (!la_defines(d, w) || d->kind == LA_ALIAS || d->kind == LA_NAMESPACE)
+        if (!la_defines(d, w) || d->kind == LA_ALIAS || d->kind == LA_NAMESPACE || d->kind == LA_CLASS)
             continue;
         d->used = true;
         if (takes(&x->parser, d, a.n))
@@ -173,17 +173,29 @@ static struct la_value default_of(struct parser *p, struct parameter parameter, 
 
 /* Template parameters: given ones, then defaults; a type that is deduced is bound with the argument that
  * has it. */
-static uint32_t bind_templates(struct la_execution *x, const struct la_definition *d, struct arguments a,
-                               struct parameter *list)
+static uint32_t bind_templates(struct la_execution *x, const struct la_definition *d, uint32_t given,
+                               const struct la_value *args, struct la_span at, struct parameter *list)
 {
     struct parser *p = &x->parser;
     const uint32_t n = parameters(p, d->templates, '>', list);
     for (uint32_t i = 0; i < n; i++)
-        if (i < a.n_templates)
-            la_declare(x, list[i].name, a.spans[0], a.templates[i]);
+        if (i < given)
+            la_declare(x, list[i].name, at, args[i]);
         else if (list[i].otherwise)
-            la_declare(x, list[i].name, a.spans[0], default_of(p, list[i], true));
+            la_declare(x, list[i].name, at, default_of(p, list[i], true));
     return n;
+}
+
+void la_bind_templates(struct la_execution *x, const struct la_definition *d, uint32_t given,
+                       const struct la_value *args, struct la_span at)
+{
+    struct parser *p = &x->parser;
+    struct parameter *list = la_alloc(p->cx, LA_MAX_ARGS * sizeof *list);
+    const uint32_t n = parameters(p, d->templates, '>', list);
+    if (given > n || (given < n && !list[given].otherwise))
+        la_syntax(p, at.at, at.len, LA_E_arity, "%.*s has %u template parameter%s; %u are given",
+                  (int)d->name.len, d->name.text, n, n == 1 ? "" : "s", given);
+    bind_templates(x, d, given, args, at, list);
 }
 
 static void bind(struct la_execution *x, const struct la_definition *d, struct arguments a,
@@ -191,7 +203,8 @@ static void bind(struct la_execution *x, const struct la_definition *d, struct a
 {
     struct parser *p = &x->parser;
     struct parameter *types = la_alloc(p->cx, LA_MAX_ARGS * sizeof *types);
-    const uint32_t n_types = bind_templates(x, d, a, types), n = parameters(p, d->parameters, ')', list);
+    const uint32_t n_types = bind_templates(x, d, a.n_templates, a.templates, a.spans[0], types),
+                   n = parameters(p, d->parameters, ')', list);
     for (uint32_t i = 0; i < n; i++) {
         const struct word type = list[i].type.len ? list[i].type : list[i].name;
         struct la_value v = i < a.n ? a.at[i] : default_of(p, list[i], false);
@@ -269,6 +282,7 @@ static void enter(struct la_execution *x, const struct la_definition *d)
     x->block = p->names;
     x->level++;
     x->loops = 0;
+    x->inside = NULL;
     p->templates = 0;
     p->streams = false;
     p->in_function = true;
@@ -288,6 +302,7 @@ static void leave(struct la_execution *x, const struct la_execution *outer)
     x->names = outer->names;
     x->level = outer->level;
     x->loops = outer->loops;
+    x->inside = outer->inside;
     p->templates = before->templates;
     p->streams = before->streams;
     p->in_function = before->in_function;
@@ -338,11 +353,17 @@ static struct la_value read_text(struct la_execution *x, const struct la_definit
 bool la_defined_name(struct parser *p, struct word w, struct la_value *out)
 {
     struct la_execution *x = p->execution;
+    if (x && x->inside && la_member_inside(x, w, out))
+        return true;
     const struct la_definition *d = x ? x->definitions : NULL;
     while (d && !(la_defines(d, w) && (d->kind == LA_FUNCTION || d->parameters || d->body < d->end)))
         d = d->next;
     if (!d)
         return false;
+    if (d->kind == LA_CLASS) {
+        *out = la_class_named(x, d, w);
+        return true;
+    }
     if (d->kind != LA_FUNCTION && !d->parameters) {
         *out = read_text(x, d);
         return true;

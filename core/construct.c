@@ -225,6 +225,12 @@ static struct la_value trait_itself(struct parser *p, struct word w, const struc
     return args[0];
 }
 
+/* conditional_t<truth, A, B> */
+static struct la_value trait_choice(struct parser *p, struct word w, const struct la_value *args)
+{
+    return args[la_truth_of(p, args[0], w.at) ? 1 : 2];
+}
+
 static const struct trait {
     const char *name;
     uint32_t argc;
@@ -234,6 +240,7 @@ static const struct trait {
     {"uint_byte_t", 1, trait_unsigned},  {"uint_bit_t", 1, trait_unsigned},
     {"is_static", 1, trait_static},      {"is_static_v", 1, trait_static},
     {"is_same", 2, trait_same},          {"is_same_v", 2, trait_same},
+    {"conditional_t", 3, trait_choice},  {"conditional", 3, trait_choice},
     {"remove_cvref_t", 1, trait_itself}, {"remove_reference_t", 1, trait_itself},
     {"remove_const_t", 1, trait_itself}, {"decay_t", 1, trait_itself},
 };

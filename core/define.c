@@ -53,7 +53,7 @@ static bool are_parameters(struct parser *p)
     const size_t end = p->at;
     for (p->at = start + 1; p->at < end && !are;) {
         if (la_word(p, &w))
-            are = la_word(p, &w);
+            are = !la_word_is(w, "typename") && la_word(p, &w);
         else if (!la_skip_string(p))
             p->at++;
     }
@@ -152,7 +152,7 @@ bool la_lambda(struct la_execution *x, struct word name)
     return true;
 }
 
-/* template = "template" "<" ... ">" (function | anything up to its ";") */
+/* template = "template" "<" ... ">" (class | function | anything up to its ";") */
 enum la_flow la_template(struct la_execution *x, struct word w)
 {
     struct parser *p = &x->parser;
@@ -160,7 +160,7 @@ enum la_flow la_template(struct la_execution *x, struct word w)
     const size_t templates = p->at;
     if (!la_skip_angles(p))
         la_syntax(p, w.at, w.len, LA_E_syntax, "'<...>' must follow 'template'");
-    if (!la_function(x, templates))
+    if (!la_class_template(x, templates) && !la_function(x, templates))
         la_skip_to(p, ";");
     return LA_NEXT;
 }

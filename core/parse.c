@@ -251,6 +251,14 @@ static bool is_call_of_operation(struct parser *p, struct la_value variable)
     return calls;
 }
 
+/* ::value of a static integer: an int, which is static again in <...>. */
+static struct la_value of_run_time(struct parser *p, struct la_value v)
+{
+    if (v.kind != LA_K_INT)
+        return v;
+    return la_value_tuple(la_int(p->cx, v.tuple->value, p->static_integers || p->templates > 0));
+}
+
 static struct la_value name(struct parser *p)
 {
     struct word w;
@@ -271,6 +279,12 @@ static struct la_value name(struct parser *p)
         la_expect(p, '(', "after decltype");
         v = la_expression(p);
         la_expect(p, ')', "after decltype(...");
+        return v;
+    }
+    if (la_word_is(w, "CUTE_STATIC_V")) { /* decltype(x)::value */
+        la_expect(p, '(', "after CUTE_STATIC_V");
+        v = of_run_time(p, la_expression(p));
+        la_expect(p, ')', "after CUTE_STATIC_V(...");
         return v;
     }
     if (la_defined_name(p, w, &v))
@@ -326,10 +340,12 @@ static struct la_value postfix(struct parser *p)
             p->at += 2;
         } else if (la_next_is(p, ':') && strncmp(p->text + p->at, "::value", 7) == 0) {
             p->at += 7;
-            if (v.kind == LA_K_INT)
-                v = la_value_tuple(la_int(p->cx, v.tuple->value, p->static_integers || p->templates > 0));
+            v = of_run_time(p, v);
+        } else if (la_next_is(p, ':') && strncmp(p->text + p->at, "::type", 6) == 0) { /* of a trait */
+            p->at += 6;
         } else if (la_next_is(p, ':') && p->text[p->at + 1] == ':') {
-            v = member(p, v, start, end);
+            if (!la_class_member(p, v, &v))
+                v = member(p, v, start, end);
         } else if (la_is_data(v) && la_data_member(p)) {
             continue;
         } else if (la_next_is(p, '[') && v.kind & LA_K_ANYLAYOUT) { /* an element of a tensor */

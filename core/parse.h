@@ -128,6 +128,9 @@ bool la_host_name(struct parser *p, struct word w, struct la_value *out); /* nul
 /* call.c: functions, macros and aliases of the program; false when the name is none */
 bool la_defined_name(struct parser *p, struct word w, struct la_value *out);
 
+/* class.c: "::" NAME behind a class of the program; false when v is none */
+bool la_class_member(struct parser *p, struct la_value v, struct la_value *out);
+
 /* define.c */
 bool la_is_namespace(const struct parser *p, struct word w); /* of the program's own */
 

@@ -8,8 +8,7 @@
  *
  * Text is evaluated as it is read. The value of a program is that of the last expression that ran; a ';'
  * at its end may be left out. How many statements run is limited, so that every program ends. Statements
- * that move data, and definitions of classes, are passed over; what no rule knows is an error with its
- * place. */
+ * that move data are passed over; what no rule knows is an error with its place. */
 #include "program.h"
 
 #include <ctype.h>
@@ -103,7 +102,7 @@ bool la_attempt(struct parser *p, struct la_value *out)
 static enum la_flow skip_definition(struct la_execution *x, struct word w)
 {
     (void)w;
-    la_skip_to(&x->parser, ";"); /* a class is unknown where it is used */
+    la_skip_to(&x->parser, ";");
     la_finish(x);
     return LA_NEXT;
 }
@@ -149,8 +148,8 @@ static const struct {
     {"typedef", la_typedef, 0},
     {"template", la_template, 0},
     {"namespace", open_namespace, 0},
-    {"struct", skip_definition, 0},
-    {"class", skip_definition, 0},
+    {"struct", la_class, 0},
+    {"class", la_class, 0},
     {"union", skip_definition, 0},
     {"enum", skip_definition, 0},
     {"goto", refuse, 0},
@@ -291,6 +290,8 @@ static void program(struct la_ctx *cx, void *arg)
     items(x);
     if (x->definitions)
         la_run_functions(x);
+    if (!x->any)
+        la_show_classes(x);
     if (!x->any)
         la_syntax(&x->parser, 0, 0, LA_E_syntax, "there is nothing to evaluate");
     if (cx->trace && !ends_with(cx, x->last))

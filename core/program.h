@@ -14,17 +14,20 @@ enum {
 enum la_flow { LA_NEXT, LA_BREAK, LA_CONTINUE, LA_RETURN };
 
 /* What has a name and is evaluated wherever that name is used. */
-enum la_definition_kind { LA_FUNCTION, LA_MACRO, LA_ALIAS, LA_NAMESPACE };
+enum la_definition_kind { LA_FUNCTION, LA_MACRO, LA_ALIAS, LA_NAMESPACE, LA_CLASS };
 struct la_definition {
     enum la_definition_kind kind;
     struct word name;
     size_t templates;  /* of a template: its '<'; else 0 */
     size_t parameters; /* its '(', or 0 */
-    size_t body, end;  /* of a function: its '{'; else the text [body, end) */
+    size_t body, end;  /* of a function or class: its '{'; else the text [body, end) */
     bool is_lambda, used;
-    struct la_binding *captured; /* by a lambda: the names in sight */
+    bool is_special;             /* template <> struct Traits<64> */
+    struct la_binding *captured; /* by a lambda or class: the names in sight */
     struct la_definition *next;
 };
+
+struct la_class; /* with its template arguments: see class.c */
 
 /* One run of a program. */
 struct la_execution {
@@ -39,6 +42,8 @@ struct la_execution {
     struct la_binding *last_known;
     struct la_binding *last_print;
     struct la_definition *definitions; /* the newest first */
+    struct la_class *classes;          /* that were named */
+    struct la_class *inside;           /* whose member is being evaluated; or NULL */
     size_t statement;                  /* where the running one begins */
     size_t expanded;                   /* where the last call of a macro ends: no ';' must follow */
     size_t work;                       /* in statements */
@@ -93,8 +98,22 @@ bool la_lambda(struct la_execution *x, struct word name);   /* likewise */
 enum la_flow la_template(struct la_execution *x, struct word w);
 
 /* call.c */
+/* Bind the parameters of the template to args, or to their defaults; fails where one has neither. */
+void la_bind_templates(struct la_execution *x, const struct la_definition *d, uint32_t n,
+                       const struct la_value *args, struct la_span at);
 bool la_is_call(struct la_execution *x, struct word name); /* a definition takes what stands in (...) here */
 void la_run_functions(struct la_execution *x);
+
+/* class.c */
+enum la_flow la_class(struct la_execution *x, struct word w);
+/* The rest of a template that is a class; false, and nothing read, when it is none. */
+bool la_class_template(struct la_execution *x, size_t templates);
+/* NAME ["<" args ">"], of which NAME is passed: the class as a value, which is data to all others. */
+struct la_value la_class_named(struct la_execution *x, const struct la_definition *d, struct word w);
+/* What a name is inside the class whose member is being evaluated; false: no member of it. */
+bool la_member_inside(struct la_execution *x, struct word w, struct la_value *out);
+void la_show_classes(
+    struct la_execution *x); /* a program of nothing but classes has their members as names */
 
 /* directive.c */
 void la_collect_macros(struct la_execution *x);
