@@ -36,7 +36,8 @@ static const char usage[] =
     "layoutd: the algebra of CuTe layouts over HTTP, and partitions run on a GPU.\n"
     "\n"
     "  layoutd [FLAGS]                        answer requests until SIGTERM\n"
-    "  layoutd eval EXPR [--integers MODE]    evaluate one program and print its value as CuTe does;\n"
+    "  layoutd eval EXPR [--integers MODE]    evaluate one program (-: what stands in standard input)\n"
+    "                                         and print its value as CuTe does;\n"
     "                                         MODE is auto (the default), cute or static\n"
     "  layoutd token add NAME [--scope LIST] [--tokens FILE]\n"
     "                                         make a token, and print it: LIST is of eval, run,\n"
@@ -63,6 +64,7 @@ static const char usage[] =
     "  --keep-mib N            that they may take on disk                     (%d)\n"
     "  --allow-private-webhooks  webhooks may call this machine and its\n"
     "                          network, in plain http too                     (off)\n"
+    "  --webhook-ca FILE       authorities for webhooks, besides the system's (none)\n"
     "  --allow-planted-faults  jobs may ask for a fault, for tests            (off)\n"
     "  --help                  this text\n";
 
@@ -158,6 +160,7 @@ static const struct flag {
     {"keep-days", FLAG_NUMBER, offsetof(struct options, keep_days), 1},
     {"keep-mib", FLAG_NUMBER, offsetof(struct options, keep_mib), 1},
     {"allow-private-webhooks", FLAG_ON, offsetof(struct options, allow_private_webhooks), 0},
+    {"webhook-ca", FLAG_TEXT, offsetof(struct options, webhook_ca), 0},
     {"allow-planted-faults", FLAG_ON, offsetof(struct options, allow_planted_faults), 0},
 };
 enum { FLAGS = sizeof flags / sizeof *flags };
@@ -254,6 +257,17 @@ static int evaluate(const char *text, enum la_integers integers)
     return ok ? 0 : 1;
 }
 
+/* Standard input as one text; NULL when there is none, or too much. */
+static const char *read_input(void)
+{
+    static char text[BODY_BYTES + 2];
+    const size_t n = fread(text, 1, BODY_BYTES + 1, stdin);
+    if (n > 0 && n <= BODY_BYTES && !memchr(text, 0, n))
+        return text;
+    fprintf(stderr, "layoutd: standard input must be text of 1 to %d bytes\n", BODY_BYTES);
+    return NULL;
+}
+
 static int eval_command(int argc, char **argv)
 {
     const char *text = NULL, *mode = "auto";
@@ -267,8 +281,10 @@ static int eval_command(int argc, char **argv)
     }
     static const char *const modes[] = {"auto", "cute", "static"}; /* in the order of enum la_integers */
     for (int i = 0; text && i < 3; i++)
-        if (strcmp(mode, modes[i]) == 0)
-            return evaluate(text, (enum la_integers)i);
+        if (strcmp(mode, modes[i]) == 0) {
+            text = strcmp(text, "-") == 0 ? read_input() : text;
+            return text ? evaluate(text, (enum la_integers)i) : 1;
+        }
     fputs("layoutd: eval EXPR [--integers auto|cute|static]\n", stderr);
     return 2;
 }
