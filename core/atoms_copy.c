@@ -31,7 +31,7 @@ static void set_vector(struct la_request *r, struct la_atom *atom, int64_t bits)
 static const struct la_type *vector_type(struct la_request *r)
 {
     la_need_args(r, 1, 2);
-    const struct la_type *s = la_type_arg(r, 0, NULL), *d = la_type_arg(r, 1, s->name);
+    const struct la_type *s = la_type_arg(r, 0, NULL), *d = r->n > 1 ? la_type_arg(r, 1, NULL) : s;
     if (s->bits == 0 || s->bits != d->bits)
         la_fail(r->cx, LA_E_other, "%s copies from a type to one of the same size, not from %s to %s",
                 r->name, s->name, d->name);

@@ -79,8 +79,9 @@ static void set_types(struct la_mma *mma, const struct la_type *d, const struct 
 static void build_fma(struct la_request *r, struct la_atom *atom)
 {
     la_need_args(r, 1, 4);
-    const struct la_type *d = la_type_arg(r, 0, NULL), *a = la_type_arg(r, 1, d->name),
-                         *b = la_type_arg(r, 2, a->name), *c = la_type_arg(r, 3, d->name);
+    const struct la_type *d = la_type_arg(r, 0, NULL), *a = r->n > 1 ? la_type_arg(r, 1, NULL) : d,
+                         *b = r->n > 2 ? la_type_arg(r, 2, NULL) : a,
+                         *c = r->n > 3 ? la_type_arg(r, 3, NULL) : d;
     set_types(&atom->mma, d, a, b, c);
     la_set_shape(r, &atom->mma, (const int64_t[]){1, 1, 1});
     atom->thr_id = la_formula(r, "1:0");

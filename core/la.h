@@ -762,6 +762,13 @@ struct la_tma {
     int64_t box_bytes;
     int64_t instructions; /* for the tile */
     int64_t alignment;    /* of the tile in shared memory */
+    uint32_t repeats;     /* the boxes of a tile are those of all repeats, the first the fastest */
+    const struct la_tma_repeat {
+        uint32_t mode;
+        int64_t extent;
+        int64_t step;   /* of the coordinate along the mode, from one box to the next */
+        int64_t stride; /* in shared memory, in elements before the swizzle */
+    } *repeat;
 };
 struct la_tma la_tma_of(struct la_ctx *cx, struct la_layout tensor, struct la_layout smem, uint32_t bits);
 

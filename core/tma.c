@@ -98,17 +98,22 @@ static uint32_t take_box(struct tile *t)
 }
 
 /* What the box leaves over is done by more of them, each at an aligned place. */
-static void count_instructions(struct tile *t, uint32_t taken)
+static void add_repeats(struct tile *t, uint32_t taken)
 {
+    struct la_tma_repeat *repeat = la_alloc(t->cx, (t->leaves - taken + 1) * sizeof *repeat);
     for (uint32_t i = taken; i < t->leaves; i++) {
-        const int64_t bytes = t->leaf[i].stride * t->bits / 8;
-        t->out->instructions *= t->leaf[i].extent;
+        const struct leaf *l = &t->leaf[i];
+        const int64_t bytes = l->stride * t->bits / 8;
+        t->out->instructions *= l->extent;
         if (bytes % SMEM_ALIGN_BYTES != 0)
             la_fail(t->cx, LA_E_other,
                     "a box has %lld bytes, and the next one would begin %lld bytes on in shared memory, no "
                     "multiple of %d",
                     (long long)t->out->box_bytes, (long long)bytes, SMEM_ALIGN_BYTES);
+        repeat[i - taken] = (struct la_tma_repeat){l->mode, l->extent, l->step, l->stride};
     }
+    t->out->repeats = t->leaves - taken;
+    t->out->repeat = repeat;
 }
 
 /* ---- the dimensions of the tensor map ------------------------------------------------------------------ */
@@ -233,7 +238,7 @@ static void build(struct la_ctx *cx, void *arg)
     check_inner(t);
     for (uint32_t i = 0; i < t->out->rank; i++)
         check_dim(t, i);
-    count_instructions(t, taken);
+    add_repeats(t, taken);
 }
 
 struct la_tma la_tma_of(struct la_ctx *cx, struct la_layout tensor, struct la_layout smem, uint32_t bits)

@@ -9,6 +9,7 @@
 #ifdef GPU_HAVE_CUDA
 
 #include <string.h>
+#include <unistd.h>
 
 enum {
     BLOCK = 256,        /* threads of the support kernels' blocks */
@@ -190,6 +191,8 @@ static bool find_device(struct gpu_card *card, int index)
         return false;
     card->index = index;
     describe(card);
+    open_nvml(card);
+    gpu_others_begin(&card->others, card->nvml, card->nvml_device);
     return gpu_card_ok(card, card->cu->cuDevicePrimaryCtxRetain(&card->context, card->device),
                        "making a context") &&
            gpu_card_ok(card, card->cu->cuCtxSetCurrent(card->context), "making a context") &&
@@ -270,7 +273,7 @@ static void open_body(struct la_ctx *cx, void *arg)
     struct gpu_card *card = o->card;
     o->ok = find_device(card, o->index) && load_support(cx, card) && reserve_own(card) && canary(card);
     if (o->ok)
-        open_nvml(card);
+        gpu_others_find_self(&card->others, (unsigned)getpid());
     else
         snprintf(card->why, sizeof card->why, "%s", card->failure.message);
 }

@@ -6,6 +6,7 @@
 #include "cuda_api.h"
 #include "internal.h"
 #include "kernels.h"
+#include "others.h"
 
 #ifdef GPU_HAVE_CUDA
 
@@ -22,6 +23,7 @@ struct gpu_card {
     const struct gpu_driver *cu;
     const struct gpu_nvml *nvml; /* NULL: no readings */
     struct nvmlDevice *nvml_device;
+    struct gpu_others others;
     int index;
     CUdevice device;
     CUcontext context;
@@ -66,13 +68,21 @@ bool gpu_card_wait(struct gpu_card *card);
 bool gpu_card_found_clear(struct gpu_card *card);
 bool gpu_card_found_read(struct gpu_card *card, struct gpu_found *out);
 
+/* ---- executor_gpu.c ---- */
+
+/* Compile the job's source, load its kernel and tell what it takes; then the job is running. False with job->failure. */
+bool gpu_job_load(struct gpu_card *card, struct gpu_job *job, CUfunction *kernel);
+/* The card's failure is the job's; gives false. */
+bool gpu_card_failed(const struct gpu_card *card, struct gpu_job *job);
+
 /* ---- check.c ---- */
 
-/* A copy on the card: the tensors' memory and the kernel. */
+/* A copy on the card: the tensors' memory, the kernel, and the tensor maps of TMA. */
 struct gpu_arrays {
     struct gpu_region src, dst;
     CUdeviceptr src_memory, dst_memory;
     CUfunction copy;
+    CUtensorMap src_map, dst_map;
 };
 bool gpu_copy_launch(struct gpu_card *card, const struct gpu_plan *plan, const struct gpu_arrays *arrays);
 /* Run the copy on fresh input and look at every byte; adds "verified" and what was checked to the result.
@@ -80,12 +90,10 @@ bool gpu_copy_launch(struct gpu_card *card, const struct gpu_plan *plan, const s
 bool gpu_check_copy(struct gpu_card *card, struct gpu_job *job, const struct gpu_arrays *arrays,
                     bool *verified);
 
-/* ---- counters.c ---- */
+/* ---- tensor_map.c ---- */
 
-/* Launch a copy once more under the hardware's counters; `counters` has the prediction and gets "measured" and
- * "equal", or "measured": null and "why". False only when the card failed. */
-bool gpu_counters_add(struct gpu_card *card, const struct gpu_job *job, const struct gpu_arrays *arrays,
-                      cJSON *counters);
+/* Encode the maps that the plan's legs go by; false with job->failure. */
+bool gpu_tensor_maps(struct gpu_card *card, struct gpu_job *job, struct gpu_arrays *arrays);
 
 /* ---- measure.c ---- */
 
@@ -105,6 +113,8 @@ struct gpu_samples {
 struct gpu_reading {
     unsigned sm_mhz, memory_mhz, celsius, milliwatts;
     unsigned long long throttle;
+    int others;      /* processes on the card; -1: not known, because */
+    const char *why; /* of that */
 };
 struct gpu_measurement {
     int samples; /* of each contender */
@@ -116,6 +126,12 @@ struct gpu_measurement {
 bool gpu_measure(struct gpu_card *card, int count, const struct gpu_contender *contenders, double limit_ms,
                  struct gpu_measurement *out);
 void gpu_readings_add(cJSON *result, const struct gpu_measurement *m);
+
+/* ---- counters.c ---- */
+
+/* Launch a kernel once more under the hardware's counters; `counters` gets "measured", or "measured": null and "why",
+ * and where it has a prediction "equal". False only when the card failed. */
+bool gpu_counters_add(struct gpu_card *card, struct gpu_contender kernel, cJSON *counters);
 
 #endif
 #endif

@@ -40,7 +40,12 @@ bool gpu_copy_launch(struct gpu_card *card, const struct gpu_plan *plan, const s
 {
     CUdeviceptr src = arrays->src_memory + (CUdeviceptr)arrays->src.origin;
     CUdeviceptr dst = arrays->dst_memory + (CUdeviceptr)arrays->dst.origin;
-    void *args[] = {&src, &dst};
+    void *args[4] = {&src, &dst}; /* and the maps of those legs that TMA makes */
+    int n = 2;
+    if (plan->copy.in.tma)
+        args[n++] = (void *)(uintptr_t)&arrays->src_map;
+    if (plan->copy.out.tma)
+        args[n] = (void *)(uintptr_t)&arrays->dst_map;
     return gpu_card_launch(card, arrays->copy, plan->grid, plan->block, plan->shared_bytes, args);
 }
 

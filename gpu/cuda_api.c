@@ -101,6 +101,28 @@ const struct gpu_nvml *gpu_nvml_open(const char **why)
     static struct gpu_nvml api;
     static const char *const names[] = {"libnvidia-ml.so.1", NULL};
     const struct symbol symbols[] = {GPU_NVML_CALLS(TYPED_SYMBOL)};
-    return api.nvmlInit_v2 || open_symbols(names, symbols, sizeof symbols / sizeof symbols[0], why) ? &api
-                                                                                                    : NULL;
+    if (api.nvmlInit_v2)
+        return &api;
+    if (!open_symbols(names, symbols, sizeof symbols / sizeof symbols[0], why))
+        return NULL;
+    void *library = open_library(names);
+    *(void **)&api.processes = library ? dlsym(library, GPU_NVML_PROCESSES) : NULL;
+    return &api;
+}
+
+/* They open each other by name, so those of one version come together. */
+const struct gpu_cublaslt_calls *gpu_cublaslt_open(const char **why)
+{
+    static struct gpu_cublaslt_calls api;
+    static const char *const names[] = {"libcublasLt.so.13", "libcublasLt.so.12", "libcublasLt.so", NULL};
+    const struct symbol symbols[] = {GPU_CUBLASLT_CALLS(TYPED_SYMBOL)};
+    return api.cublasLtCreate || open_symbols(names, symbols, sizeof symbols / sizeof symbols[0], why) ? &api : NULL;
+}
+
+const struct gpu_cublas_calls *gpu_cublas_open(const char **why)
+{
+    static struct gpu_cublas_calls api;
+    static const char *const names[] = {"libcublas.so.13", "libcublas.so.12", "libcublas.so", NULL};
+    const struct symbol symbols[] = {GPU_CUBLAS_CALLS(TYPED_SYMBOL)};
+    return api.cublasCreate_v2 || open_symbols(names, symbols, sizeof symbols / sizeof symbols[0], why) ? &api : NULL;
 }

@@ -7,6 +7,9 @@
 #ifndef GPU_CUDA_API_H
 #define GPU_CUDA_API_H
 
+#include <stddef.h>
+#include <stdint.h>
+
 #if defined(__has_include)
 #if __has_include(<cuda.h>) && __has_include(<nvrtc.h>)
 #define GPU_HAVE_CUDA 1
@@ -26,12 +29,13 @@
     X(cuMemsetD32Async) X(cuMemcpyHtoDAsync) X(cuMemcpyDtoHAsync) X(cuMemcpyDtoDAsync) \
     X(cuModuleLoadData) X(cuModuleUnload) X(cuModuleGetFunction) X(cuFuncGetAttribute) X(cuFuncSetAttribute) \
     X(cuOccupancyMaxActiveBlocksPerMultiprocessor) X(cuLaunchKernel) \
-    X(cuStreamCreate) X(cuStreamSynchronize) X(cuEventCreate) X(cuEventRecord) X(cuEventElapsedTime)
+    X(cuStreamCreate) X(cuStreamSynchronize) X(cuEventCreate) X(cuEventRecord) X(cuEventElapsedTime) \
+    X(cuTensorMapEncodeTiled)
 
 #define GPU_NVRTC_CALLS(X) \
     X(nvrtcVersion) X(nvrtcGetErrorString) X(nvrtcCreateProgram) X(nvrtcDestroyProgram) \
     X(nvrtcCompileProgram) X(nvrtcGetProgramLogSize) X(nvrtcGetProgramLog) \
-    X(nvrtcGetCUBINSize) X(nvrtcGetCUBIN)
+    X(nvrtcGetCUBINSize) X(nvrtcGetCUBIN) X(nvrtcGetPTXSize) X(nvrtcGetPTX)
 /* clang-format on */
 
 #define GPU_CALL_FIELD(name) __typeof__(&name) name;
@@ -127,10 +131,49 @@ struct nvmlDevice;
     X(nvmlDeviceGetCurrentClocksThrottleReasons, (struct nvmlDevice * device, unsigned long long *reasons))
 enum { GPU_NVML_CLOCK_SM = 1, GPU_NVML_CLOCK_MEMORY = 2, GPU_NVML_SENSOR_GPU = 0 };
 
+/* nvmlProcessInfo_t of the function below; other versions have other structs. */
+struct gpu_nvml_process {
+    unsigned pid;
+    unsigned long long bytes;
+    unsigned gpu_instance, compute_instance;
+};
+#define GPU_NVML_PROCESSES "nvmlDeviceGetComputeRunningProcesses_v3"
+
 #define GPU_NVML_FIELD(name, args) int(*name) args;
 struct gpu_nvml {
     GPU_NVML_CALLS(GPU_NVML_FIELD)
+    int (*processes)(struct nvmlDevice *device, unsigned *count, struct gpu_nvml_process *out); /* or NULL */
 };
 const struct gpu_nvml *gpu_nvml_open(const char **why);
+
+/* cuBLAS: the ceiling of a GEMM. Its enums are ints here; the values stand in cublas.c. */
+struct CUstream_st;
+#define GPU_CUBLAS_CALLS(X) \
+    X(cublasCreate_v2, (void **handle)) \
+    X(cublasSetStream_v2, (void *handle, struct CUstream_st *stream)) \
+    X(cublasGetVersion_v2, (void *handle, int *version)) \
+    X(cublasGemmEx, \
+      (void *handle, int op_a, int op_b, int m, int n, int k, const void *alpha, const void *a, int a_type, int lda, \
+       const void *b, int b_type, int ldb, const void *beta, void *c, int c_type, int ldc, int compute, int algorithm))
+#define GPU_CUBLASLT_CALLS(X) \
+    X(cublasLtCreate, (void **handle)) \
+    X(cublasLtMatmulDescCreate, (void **matmul, int compute, int scale)) \
+    X(cublasLtMatmulDescDestroy, (void *matmul)) \
+    X(cublasLtMatmulDescSetAttribute, (void *matmul, int attribute, const void *value, size_t size)) \
+    X(cublasLtMatrixLayoutCreate, (void **layout, int type, uint64_t rows, uint64_t cols, int64_t leading)) \
+    X(cublasLtMatrixLayoutDestroy, (void *layout)) \
+    X(cublasLtMatmul, (void *handle, void *matmul, const void *alpha, const void *a, void *a_layout, const void *b, \
+                       void *b_layout, const void *beta, const void *c, void *c_layout, void *d, void *d_layout, \
+                       const void *algorithm, void *workspace, size_t bytes, struct CUstream_st *stream))
+
+#define GPU_CUBLAS_FIELD(name, args) int(*name) args;
+struct gpu_cublas_calls {
+    GPU_CUBLAS_CALLS(GPU_CUBLAS_FIELD)
+};
+struct gpu_cublaslt_calls {
+    GPU_CUBLASLT_CALLS(GPU_CUBLAS_FIELD)
+};
+const struct gpu_cublas_calls *gpu_cublas_open(const char **why);
+const struct gpu_cublaslt_calls *gpu_cublaslt_open(const char **why);
 
 #endif

@@ -82,15 +82,19 @@ void gpu_emit_access(struct gpu_text *t, unsigned load_bits, unsigned store_bits
                         : cache == GPU_CACHE_NO_ALLOCATE ? "st.global.L1::no_allocate"
                                                          : "st.global";
     gpu_text_add(t, "// PTX\n// In global memory: no compiler splits or joins these.\n");
-    emit_load(t, (struct ptx_name){"load", load, false}, load_bits);
-    emit_store(t, (struct ptx_name){"store", store, false}, store_bits);
+    if (load_bits)
+        emit_load(t, (struct ptx_name){"load", load, false}, load_bits);
+    if (store_bits)
+        emit_store(t, (struct ptx_name){"store", store, false}, store_bits);
     gpu_text_add(t, "// end of PTX\n\n");
 }
 
 void gpu_emit_shared_access(struct gpu_text *t, unsigned load_bits, unsigned store_bits)
 {
     gpu_text_add(t, "// PTX\n// In shared memory, likewise.\n");
-    emit_load(t, (struct ptx_name){"load_shared", "ld.shared", true}, load_bits);
-    emit_store(t, (struct ptx_name){"store_shared", "st.shared", true}, store_bits);
+    if (load_bits)
+        emit_load(t, (struct ptx_name){"load_shared", "ld.shared", true}, load_bits);
+    if (store_bits)
+        emit_store(t, (struct ptx_name){"store_shared", "st.shared", true}, store_bits);
     gpu_text_add(t, "// end of PTX\n\n");
 }

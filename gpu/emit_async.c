@@ -1,4 +1,5 @@
-/* emit_async.c: cp.async in generated CUDA: tiles on their way to shared memory while another is read out of it.
+/* emit_async.c: cp.async in generated CUDA, and the ring of buffers that it and TMA have: tiles on their way to shared
+ * memory while another is read out of it.
  *
  *   buffers 0 1 2 of STAGES = 3:  tile k is read in buffer k % 3 while k+1 and k+2 are fetched into the others
  *
@@ -37,24 +38,70 @@ void gpu_emit_async(struct gpu_text *t, const struct gpu_copy *c)
                  c->predicated ? " else if (i < end) {\n        put_edge(buffer, src, t, i);\n    }" : "");
 }
 
+/* ---- the ring of buffers, of cp.async and of TMA ---- */
+
+/* The barriers that TMA tells how much has come, one a buffer. */
+static void emit_barriers(struct gpu_text *t)
+{
+    gpu_text_add(t, "    Barrier *barriers = reinterpret_cast<Barrier *>(buffers + STAGES * SPAN);\n"
+                    "    if (t == 0) {\n"
+                    "        for (int s = 0; s < STAGES; ++s)\n"
+                    "            barrier_init(barriers + s);\n"
+                    "        publish();\n"
+                    "    }\n"
+                    "    __syncthreads();\n"
+                    "    unsigned parity = 0; // of the phase that the buffer which is read is in\n");
+}
+
+static const char *fetch(struct la_ctx *cx, const struct gpu_copy *c, const char *buffer, const char *tile)
+{
+    return c->in.tma ? la_format(cx, "fetch_tile(buffers + %s * SPAN, &src_map, barriers + %s, t, %s, end);",
+                                 buffer, buffer, tile)
+                     : la_format(cx, "fetch_tile(buffers + %s * SPAN, src, t, %s, end);", buffer, tile);
+}
+
+/* A turn begins when the buffer that is fetched into next has been left, by the threads and by TMA's stores. cp.async
+ * must have arrived before the barrier that shows it to all; TMA shows its tile to whoever waits for it. */
+static void emit_turns(struct gpu_text *t, const struct gpu_copy *c)
+{
+    gpu_text_add(t, "    int reading = 0, writing = STAGES - 1; // buffers\n"
+                    "    for (Offset first = begin; first < end; ++first) {\n");
+    if (c->out.tma)
+        gpu_text_add(t, "        if (t == 0)\n            drain();\n");
+    if (!c->in.tma)
+        gpu_text_add(t, "        wait<STAGES - 2>();\n%s", c->out.tma ? "        publish();\n" : "");
+    gpu_text_add(t, "        __syncthreads();\n        %s\n",
+                 fetch(t->cx, c, "writing", "first + STAGES - 1"));
+    if (c->in.tma)
+        gpu_text_add(t, "        barrier_wait(barriers + reading, parity);\n");
+    gpu_text_add(t, "        const Element *full = buffers + reading * SPAN;\n");
+}
+
+/* One buffer: nothing overlaps. */
+static void emit_single(struct gpu_text *t, const struct gpu_copy *c)
+{
+    gpu_text_add(t, "    for (Offset first = begin; first < end; ++first) {\n        %s\n",
+                 fetch(t->cx, c, "0", "first"));
+    if (c->in.tma)
+        gpu_text_add(t, "        barrier_wait(barriers, parity);\n");
+    else
+        gpu_text_add(t, "        wait<0>();\n%s        __syncthreads();\n",
+                     c->out.tma ? "        publish();\n" : "");
+    gpu_text_add(t, "        const Element *full = buffers;\n");
+}
+
 /* A block's tiles follow each other, so that what all blocks have on its way at a time is one piece of memory. */
-void gpu_emit_async_loop(struct gpu_text *t, const struct gpu_copy *c)
+void gpu_emit_ring(struct gpu_text *t, const struct gpu_copy *c)
 {
     gpu_text_add(t, "    const Offset begin = blockIdx.x * SHARE, end = begin + SHARE < TILES ? begin + "
                     "SHARE : TILES;\n");
+    if (c->in.tma)
+        emit_barriers(t);
     if (c->stages > 1)
-        gpu_text_add(t, "    for (int s = 0; s < STAGES - 1; ++s)\n"
-                        "        fetch_tile(buffers + s * SPAN, src, t, begin + s, end);\n"
-                        "    int reading = 0, writing = STAGES - 1; // buffers\n"
-                        "    for (Offset first = begin; first < end; ++first) {\n"
-                        "        wait<STAGES - 2>();\n"
-                        "        __syncthreads();\n"
-                        "        fetch_tile(buffers + writing * SPAN, src, t, first + STAGES - 1, end);\n"
-                        "        const Element *full = buffers + reading * SPAN;\n");
+        gpu_text_add(t, "    for (int s = 0; s < STAGES - 1; ++s)\n        %s\n",
+                     fetch(t->cx, c, "s", "begin + s"));
+    if (c->stages > 1)
+        emit_turns(t, c);
     else
-        gpu_text_add(t, "    for (Offset first = begin; first < end; ++first) {\n"
-                        "        fetch_tile(buffers, src, t, first, end);\n"
-                        "        wait<0>();\n"
-                        "        __syncthreads();\n"
-                        "        const Element *full = buffers;\n");
+        emit_single(t, c);
 }

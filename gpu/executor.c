@@ -4,6 +4,8 @@
  *   -> {"event":"ready","device":{...}}            or {"event":"unavailable","reason":"..."} and exit
  *   <- {"job":"17","spec":{...},"budget":{"run_ms":10000}}
  *   -> {"event":"compiling","job":"17"}
+ *   -> {"event":"compile","job":"17","source":"..."}     only after "compiler":true in the job: when the kernel is
+ *   <- {"event":"compiled"} or "failed"                  not in the cache
  *   -> {"event":"partial","job":"17","partial":{...}}    what the result holds so far
  *   -> {"event":"running","job":"17"}
  *   -> {"event":"result","job":"17","result":{...}}
@@ -36,8 +38,7 @@ void gpu_job_lap(struct gpu_job *job, const char *what, double *since)
     *since = now;
 }
 
-/* One line; takes the object. */
-static void send_line(FILE *out, cJSON *line)
+void gpu_send_line(FILE *out, cJSON *line)
 {
     char *text = cJSON_PrintUnformatted(line);
     if (text)
@@ -58,14 +59,14 @@ static cJSON *new_event(const char *event, const char *job)
 
 void gpu_job_event(const struct gpu_job *job, const char *event)
 {
-    send_line(job->out, new_event(event, job->id));
+    gpu_send_line(job->out, new_event(event, job->id));
 }
 
 void gpu_job_partial(const struct gpu_job *job)
 {
     cJSON *line = new_event("partial", job->id);
     cJSON_AddItemReferenceToObject(line, "partial", job->result);
-    send_line(job->out, line);
+    gpu_send_line(job->out, line);
 }
 
 bool gpu_job_fail(struct gpu_job *job, enum gpu_failure_kind kind, const char *format, ...)
@@ -89,7 +90,7 @@ static void send_failure(const struct gpu_job *job)
     if (f->field)
         cJSON_AddStringToObject(failure, "field", f->field);
     cJSON_AddBoolToObject(line, "fatal", f->fatal);
-    send_line(job->out, line);
+    gpu_send_line(job->out, line);
 }
 
 /* ---- one job ---- */
@@ -109,8 +110,9 @@ static void run_body(struct la_ctx *cx, void *arg)
     cJSON_AddNumberToObject(job->result, "seed", (double)job->seed);
     cJSON_AddItemToObject(job->result, "spec", gpu_plan_spec(cx, job->plan));
     cJSON_AddItemToObject(job->result, "plan", gpu_plan_facts(cx, job->plan));
-    cJSON_AddItemToObject(cJSON_AddObjectToObject(job->result, "counters"), "predicted",
-                          gpu_predict(cx, job->plan));
+    cJSON *counters = cJSON_AddObjectToObject(job->result, "counters");
+    if (gpu_kind_of(job->plan)->predict)
+        cJSON_AddItemToObject(counters, "predicted", gpu_kind_of(job->plan)->predict(cx, job->plan));
     cJSON_AddStringToObject(job->result, "source", job->source);
     r->ok = r->backend->run(job);
 }
@@ -127,7 +129,7 @@ static bool prepare(struct gpu_job *job, const struct gpu_backend *backend, cons
     if (plan->where != GPU_ANYWHERE && strcmp(gpu_where_name(plan->where), backend->name) != 0)
         return gpu_job_fail(job, GPU_INFRA, "the job asks for the executor '%s'; this one is '%s'",
                             gpu_where_name(plan->where), backend->name);
-    job->source = gpu_emit_copy(job->cx, plan);
+    job->source = gpu_emit(job->cx, plan);
     if (!job->source)
         return gpu_job_fail(job, GPU_INFRA, "%s", job->cx->error.message);
     gpu_job_lap(job, "plan", &since);
@@ -159,19 +161,21 @@ static bool serve(struct la_ctx *cx, const struct gpu_backend *backend, const cJ
     struct gpu_job job = {.cx = cx,
                           .out = out,
                           .run_ms = budget_ms(line, "run_ms"),
+                          .compiler = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(line, "compiler")) ? stdin
+                                                                                                       : NULL,
                           .result = cJSON_CreateObject(),
                           .timings = cJSON_CreateObject()};
+    cJSON_AddItemToObject(job.result, "device", cJSON_Duplicate(device, true));
     job.id = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(line, "job"));
     const cJSON *spec = cJSON_GetObjectItemCaseSensitive(line, "spec");
     const bool ok = job.id && spec
                         ? run_job(&job, backend, spec)
                         : gpu_job_fail(&job, GPU_INFRA, "not a job: a line is {\"job\":...,\"spec\":...}");
     if (ok) {
-        cJSON_AddItemToObject(job.result, "device", cJSON_Duplicate(device, true));
         cJSON_AddItemToObject(job.result, "timings_ms", job.timings);
         cJSON *event = new_event("result", job.id);
         cJSON_AddItemToObject(event, "result", job.result);
-        send_line(out, event);
+        gpu_send_line(out, event);
     } else {
         send_failure(&job);
         cJSON_Delete(job.result);
@@ -243,7 +247,7 @@ int gpu_executor_main(const char *which)
         cJSON_AddItemToObject(line, "device", cJSON_Duplicate(device, true));
     else
         cJSON_AddStringToObject(line, "reason", why ? why : "unknown");
-    send_line(out, line);
+    gpu_send_line(out, line);
     if (device)
         status = serve_all(&cx, backend, device, out);
     cJSON_Delete(device);

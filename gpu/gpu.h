@@ -30,7 +30,7 @@ enum {
  * bits. */
 #define GPU_MAX_TENSOR_BYTES (INT64_C(1) << 40)
 
-/* ---- spec.c: the fields of a spec ---- */
+/* ---- spec.c, copy_spec.c, mma_spec.c: the fields of a spec ---- */
 
 /* An element type of CuTe's: a copy moves bits, so its width is all there is to know. */
 struct gpu_type {
@@ -39,15 +39,17 @@ struct gpu_type {
 };
 
 /* How one thread moves consecutive elements. UniversalCopy<uintN_t> is one N-bit load and one N-bit store; cp.async goes
- * from global to shared memory past the registers, through L1 (CACHEALWAYS) or L2 alone (CACHEGLOBAL). */
-enum gpu_op { GPU_UNIVERSAL, GPU_CP_ASYNC_ALWAYS, GPU_CP_ASYNC_GLOBAL };
+ * from global to shared memory past the registers, through L1 (CACHEALWAYS) or L2 alone (CACHEGLOBAL). TMA moves boxes
+ * of a tensor between global and shared memory, and one thread asks for them. */
+enum gpu_op { GPU_UNIVERSAL, GPU_CP_ASYNC_ALWAYS, GPU_CP_ASYNC_GLOBAL, GPU_TMA_LOAD, GPU_TMA_STORE };
 struct gpu_atom {
     const char *name;
-    unsigned bits; /* 0: AutoVectorizingCopy, the widest that is right */
+    unsigned bits; /* 0: AutoVectorizingCopy, the widest that is right; or TMA */
     enum gpu_op op;
 };
 
-enum gpu_kind { GPU_COPY };
+/* An mma without a problem is the check of one tile; with one it is a GEMM. */
+enum gpu_kind { GPU_COPY, GPU_MMA, GPU_GEMM };
 enum gpu_where { GPU_ANYWHERE, GPU_ON_CPU, GPU_ON_GPU };
 /* Hints to the caches: none; evict first; not into L1, and L2 may fetch 256 bytes at a time. */
 enum gpu_cache { GPU_CACHE_AUTO, GPU_CACHE_DEFAULT, GPU_CACHE_STREAMING, GPU_CACHE_NO_ALLOCATE };
@@ -108,14 +110,35 @@ struct gpu_access {
     struct gpu_map tile; /* a tile's number -> offset: rest in the order that tiles are numbered */
 };
 
+/* ---- matrix.c, tma.c: other ways than loads and stores ---- */
+
+/* ldmatrix or stmatrix: a warp moves matrices of 8 rows of 16 bytes between its registers and shared memory. Lane l
+ * says where row l lies, and each lane holds 32 bits of every matrix. */
+struct gpu_matrix {
+    const char *name; /* of the atom: SM75_U32x4_LDSM_N */
+    bool trans;
+    int64_t count;  /* matrices: 1, 2 or 4 */
+    int64_t values; /* that a lane holds of all of them */
+};
+
+/* TMA: the boxes of a tile. Box n begins at smem(n) in the tile's buffer and at at[k](n) along mode k of the tile;
+ * dim[d] takes a coordinate along a mode of the tensor to that along dimension d of the map. */
+struct gpu_tma {
+    struct la_tma map;
+    struct gpu_map smem, at[GPU_MAX_RANK], dim[LA_TMA_RANK];
+};
+
 /* One way of a block's threads through a tile: from src, or to dst. Through shared memory there are two of
- * them; without it, one, from src to dst. */
+ * them; without it, one, from src to dst. Of a leg that TMA makes only the tile and the number of threads count. */
 struct gpu_leg {
     struct gpu_partition part;
-    struct gpu_atom atom;   /* of the accesses to global memory */
-    int64_t vector;         /* elements of one of them */
-    struct gpu_access smem; /* thread and value -> offset in shared memory, before the swizzle */
-    int64_t smem_vector;    /* elements of one access to it: the most that divide `vector` and are right */
+    struct gpu_atom atom; /* of the accesses to global memory */
+    int64_t vector;       /* elements of one of them */
+    const struct gpu_tma *tma;       /* or NULL */
+    const struct gpu_matrix *matrix; /* of shared memory; NULL: loads or stores of each thread */
+    struct gpu_access smem; /* thread and value -> offset in shared memory, before the swizzle; of a matrix instruction:
+                             * the row of a thread */
+    int64_t smem_vector;    /* elements of one access to it: the most that divide `vector` and are right; or of a row */
     const char *smem_vector_why; /* what stops a wider one */
     int64_t batch; /* accesses of a thread that are loaded before the first store, within one tile */
 };
@@ -127,15 +150,23 @@ struct gpu_smem {
     struct la_layout layout;
     struct la_swizzle swizzle; /* of offsets in elements; bits 0: none */
     int64_t shift;             /* is added before the swizzle */
-    int64_t span;              /* elements of one tile's buffer, a multiple of 16 bytes */
+    int64_t alignment;         /* of a tile's buffer, in bytes */
+    int64_t span;              /* elements of one tile's buffer, a multiple of the alignment */
     const int64_t *at;         /* index in the tile -> offset, the swizzle applied */
 };
 int64_t gpu_smem_place(const struct gpu_smem *smem, int64_t offset);
 
 /* ---- plan.c: a spec resolved ---- */
 
+/* What a spec said of elements of 4 bits, which are planned as pairs: packed.c. */
+struct gpu_packed {
+    const struct gpu_type *type;
+    struct la_layout val, dst_val, src, dst, smem;
+};
+
 struct gpu_copy {
     const struct gpu_type *type;
+    const struct gpu_packed *packed; /* NULL: elements are whole bytes */
     struct gpu_leg in, out;      /* of the same tile; without smem the same */
     const struct gpu_smem *smem; /* NULL: straight from src to dst */
     struct gpu_tensor src, dst;
@@ -150,7 +181,7 @@ struct gpu_copy {
     bool negative;        /* offsets need a sign */
     enum gpu_cache cache; /* never auto */
     int64_t unroll;       /* tiles whose loads are in flight together */
-    int64_t stages;       /* buffers of cp.async: one is read, the others are on their way; else 0 */
+    int64_t stages;       /* buffers of cp.async and TMA: one is read, the others are on their way; else 0 */
 };
 
 struct gpu_plan {
@@ -164,6 +195,8 @@ struct gpu_plan {
     int64_t shared_bytes;              /* of a block: a buffer for each tile in flight */
     int64_t bytes_read, bytes_written; /* what the copy must move at least */
     struct gpu_copy copy;
+    struct gpu_mma *mma;   /* see mma.h */
+    struct gpu_gemm *gemm; /* see gemm.h */
 };
 
 /* Resolve a spec. False when it is refused: cx->error says why, *field which field of the spec is at fault
@@ -173,6 +206,10 @@ bool gpu_plan_make(struct la_ctx *cx, const cJSON *spec, struct gpu_plan **out, 
 cJSON *gpu_plan_spec(struct la_ctx *cx, const struct gpu_plan *plan);
 /* What follows from the spec: tiler, layouts, counts, bytes. The caller owns it. */
 cJSON *gpu_plan_facts(struct la_ctx *cx, const struct gpu_plan *plan);
+
+/* The least architecture that has a copy's instructions (90: sm_90; 0: all have them), for the sake of which atom and
+ * field. */
+int gpu_copy_arch(const struct gpu_copy *copy, const char **who, const char **field);
 
 /* ---- predict.c: what the hardware will count ---- */
 
@@ -185,10 +222,10 @@ cJSON *gpu_predict(struct la_ctx *cx, const struct gpu_plan *plan);
 /* counters: has "predicted" and "measured"; gets "equal", and "arbitration" where that played a part. */
 void gpu_counters_compare(cJSON *counters);
 
-/* ---- emit_copy.c, emit_stage.c: a plan as CUDA C ---- */
+/* ---- kinds.c: what each kind of job does ---- */
 
-/* The kernel `extern "C" __global__ void copy(const Element *src, Element *dst)`; NULL with cx->error. */
-const char *gpu_emit_copy(struct la_ctx *cx, const struct gpu_plan *plan);
+/* The plan's kernel as CUDA C; NULL with cx->error. */
+const char *gpu_emit(struct la_ctx *cx, const struct gpu_plan *plan);
 
 /* ---- compile.c: CUDA C to machine code ---- */
 
@@ -202,6 +239,19 @@ struct gpu_cubin {
 bool gpu_compiler(const char **version, const char **why);
 /* Compile for "sm_90a" and the like; needs no GPU. False with cx->error, the compiler's log in out->log. */
 bool gpu_compile(struct la_ctx *cx, const char *source, const char *arch, struct gpu_cubin *out);
+/* The same, when it is on disk already. */
+bool gpu_compile_cached(struct la_ctx *cx, const char *source, const char *arch, struct gpu_cubin *out);
+bool gpu_compile_ptx(struct la_ctx *cx, const char *source, const char *arch, const char **text);
+
+/* ---- disassemble.c: machine code as text ---- */
+
+/* SASS, by the toolkit's nvdisasm or cuobjdump. False with cx->error: also where neither is installed. */
+bool gpu_disassemble(struct la_ctx *cx, const char *source, const char *arch, const char **text);
+
+/* ---- compile_main.c: the process that compiles ---- */
+
+/* One request from standard input, its answer to standard output. The process's exit status. */
+int gpu_compile_main(void);
 
 /* ---- executor.c: the process that runs jobs ---- */
 

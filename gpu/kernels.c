@@ -163,6 +163,11 @@ static const char timing[] =
     "            __stcs(dst + i + k * 256, held[k]);\n"
     "}\n";
 
+const char *gpu_support_common(void)
+{
+    return common;
+}
+
 const char *gpu_support_source(struct la_ctx *cx)
 {
     return la_format(cx, "%s%s%s%s", common, filling, checking, timing);

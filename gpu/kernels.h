@@ -4,6 +4,8 @@
 
 #include "gpu.h"
 
+/* What other sources of kernels begin with: integer types, first() and step() of a loop, report(), random_word(). */
+const char *gpu_support_common(void);
 /* Their source; leaves by la_fail when it does not fit in the arena. */
 const char *gpu_support_source(struct la_ctx *cx);
 

@@ -124,9 +124,9 @@ static void summarize(struct gpu_samples *s, int n)
 
 /* ---- the card's own word ---- */
 
-static struct gpu_reading read_card(const struct gpu_card *card)
+static struct gpu_reading read_card(struct gpu_card *card)
 {
-    struct gpu_reading r = {0};
+    struct gpu_reading r = {.others = gpu_others_count(&card->others), .why = card->others.why};
     if (!card->nvml)
         return r;
     card->nvml->nvmlDeviceGetClockInfo(card->nvml_device, GPU_NVML_CLOCK_SM, &r.sm_mhz);
@@ -143,6 +143,19 @@ static void add_pair(cJSON *json, const char *name, double before, double after)
     cJSON_AddItemToObject(json, name, cJSON_CreateDoubleArray(pair, 2));
 }
 
+/* Whether the card was this process's alone, before and after; who came and went in between was not seen. */
+static void add_exclusive(cJSON *result, const struct gpu_measurement *m)
+{
+    const int most = m->before.others > m->after.others ? m->before.others : m->after.others;
+    if (m->before.others < 0 || m->after.others < 0) {
+        cJSON_AddNullToObject(result, "exclusive");
+        cJSON_AddStringToObject(result, "exclusive_why", m->before.others < 0 ? m->before.why : m->after.why);
+        return;
+    }
+    cJSON_AddBoolToObject(result, "exclusive", most == 0);
+    cJSON_AddNumberToObject(result, "other_processes", most);
+}
+
 void gpu_readings_add(cJSON *result, const struct gpu_measurement *m)
 {
     static const struct {
@@ -151,6 +164,7 @@ void gpu_readings_add(cJSON *result, const struct gpu_measurement *m)
     } reasons[] = {{0x2, "applications_clocks"}, {0x4, "sw_power_cap"},         {0x8, "hw_slowdown"},
                    {0x10, "sync_boost"},         {0x20, "sw_thermal_slowdown"}, {0x40, "hw_thermal_slowdown"},
                    {0x80, "hw_power_brake"},     {0x100, "display_clocks"}};
+    add_exclusive(result, m);
     cJSON *json = cJSON_AddObjectToObject(result, "readings");
     add_pair(json, "sm_mhz", m->before.sm_mhz, m->after.sm_mhz);
     add_pair(json, "memory_mhz", m->before.memory_mhz, m->after.memory_mhz);

@@ -1,24 +1,14 @@
-/* plan.c: a spec resolved into a plan: all that a kernel, its CPU twin, its check and its timing need to
+/* plan.c: a copy's spec resolved into a plan: all that a kernel, its CPU twin, its check and its timing need to
  * know.
  *
  *   thr (32,8):(8,1), val (1,8):(0,1), 128-bit atom, half_t (4096,4096):(4096,1) to the same
  *   -> tile (32,64), 128 x 64 tiles, one access of 8 half_t a thread and tile, 4 tiles in flight, 2048 blocks
  *
  * Everything that can be refused is refused here, before anything is compiled. What the spec left open (grid,
- * unroll, cache, stages) is chosen here; plan_json.c gives it back as a spec. */
+ * unroll, cache, stages) is chosen in flight.c; plan_json.c gives it back as a spec. */
 #include "internal.h"
 
 #include <math.h>
-
-enum {
-    FLIGHT_BYTES =
-        32, /* that a thread loads before it stores: 2048 threads of a multiprocessor then have 64 KB in
-                        * flight. On an H200 2 GiB ran at 0.99 of memcpy so, at 0.95 with twice as much */
-    FLIGHT_ACCESSES = 16, /* likewise for narrow accesses, which the load queue limits before bytes do */
-    MOST_STAGES = 8,      /* that are chosen: beyond, shared memory holds fewer threads, not more bytes */
-    FEWEST_BLOCKS = 1024, /* several a multiprocessor on every card: below it tiles are not unrolled */
-    MOST_BLOCKS = 1 << 20 /* beyond it blocks walk over tiles: starting one costs more than a loop's turn */
-};
 
 struct planning {
     struct gpu_spec spec;
@@ -110,6 +100,9 @@ static void check_leg(struct la_ctx *cx, void *arg)
 static void set_leg(struct la_ctx *cx, struct legality *l)
 {
     const unsigned element = l->p->plan->copy.type->bits;
+    l->leg->vector = l->leg->smem_vector = 1;
+    if (gpu_is_tma(l->leg)) /* which has no accesses: stage.c looks at its boxes */
+        return;
     if (l->leg->atom.bits) {
         check_leg(cx, l);
         return;
@@ -135,9 +128,9 @@ static void set_legs(struct la_ctx *cx, struct planning *p)
         return;
     }
     set_leg(cx, &out);
-    gpu_stage_make(cx, c, p->smem, p->field);
+    gpu_stage_make(cx, c, &p->spec, p->smem, p->field);
     *p->field = "atom";
-    if (c->in.atom.op != GPU_UNIVERSAL && c->in.smem_vector != c->in.vector)
+    if (gpu_is_cp_async(&c->in) && c->in.smem_vector != c->in.vector)
         la_fail(cx, LA_E_not_contiguous, "%s puts %lld consecutive %s into shared memory, but in smem %s %s",
                 c->in.atom.name, (long long)c->in.vector, c->type->name, gpu_layout_text(cx, c->smem->layout),
                 c->in.smem_vector_why);
@@ -235,123 +228,6 @@ static void set_offsets(struct la_ctx *cx, struct gpu_copy *c)
               c->tiles > most / GPU_MAX_STAGES;
 }
 
-/* The largest divisor of n that is at most `most`: batches of equal length, unless they would be much
- * shorter. */
-static int64_t batch_of(int64_t n, int64_t most)
-{
-    if (n <= most)
-        return n;
-    for (int64_t d = most; d > most / 2; d--)
-        if (n % d == 0)
-            return d;
-    return most;
-}
-
-static int64_t accesses_of(const struct gpu_leg *leg)
-{
-    return leg->part.values / leg->vector;
-}
-
-/* Bytes that a thread holds between loads and stores with so many tiles in flight. */
-static int64_t held_by(const struct gpu_leg *leg, int64_t tiles)
-{
-    return tiles * accesses_of(leg) * (leg->atom.bits / 8);
-}
-
-static int64_t buffer_bytes(const struct gpu_copy *c)
-{
-    return c->smem ? c->smem->span * (c->type->bits / 8) : 0;
-}
-
-static int64_t flight_of(const struct gpu_leg *leg)
-{
-    const int64_t flight = FLIGHT_BYTES / (leg->atom.bits / 8);
-    return flight < 1 ? 1 : flight > FLIGHT_ACCESSES ? FLIGHT_ACCESSES : flight;
-}
-
-static int64_t choose_unroll(const struct gpu_copy *c)
-{
-    int64_t unroll = flight_of(&c->in) / accesses_of(&c->in);
-    while (unroll > 1 && (c->tiles / unroll < FEWEST_BLOCKS || held_by(&c->out, unroll) > GPU_MAX_HELD ||
-                          unroll * buffer_bytes(c) > GPU_MAX_SMEM))
-        unroll /= 2;
-    return unroll < 1 ? 1 : unroll;
-}
-
-/* As many bytes on their way as registers would hold, and room for two blocks in a multiprocessor. */
-static int64_t choose_stages(const struct gpu_copy *c)
-{
-    int64_t stages = 1 + (FLIGHT_BYTES + held_by(&c->in, 1) - 1) / held_by(&c->in, 1);
-    stages = stages > MOST_STAGES ? MOST_STAGES : stages;
-    while (stages > 1 && stages * buffer_bytes(c) > GPU_MAX_SMEM / 2)
-        stages--;
-    return stages;
-}
-
-static void check_held(struct la_ctx *cx, const struct gpu_copy *c, const struct gpu_leg *leg)
-{
-    if (c->unroll > 1 && held_by(leg, c->unroll) > GPU_MAX_HELD)
-        la_fail(cx, LA_E_limit,
-                "%lld tiles of %lld accesses of %u bytes are %lld bytes in a thread's registers; %d is "
-                "the most",
-                (long long)c->unroll, (long long)accesses_of(leg), leg->atom.bits / 8,
-                (long long)held_by(leg, c->unroll), GPU_MAX_HELD);
-}
-
-/* Tiles in flight: in registers, or with cp.async in the buffers that wait behind the one that is read. */
-static void set_unroll(struct la_ctx *cx, struct planning *p)
-{
-    struct gpu_copy *c = &p->plan->copy;
-    const bool async = c->in.atom.op != GPU_UNIVERSAL;
-    *p->field = "unroll";
-    if (async && p->spec.unroll > 1)
-        la_fail(cx, LA_E_domain,
-                "unroll %lld: with cp.async it is 'stages' that says how many tiles are in flight",
-                (long long)p->spec.unroll);
-    c->unroll = async ? 1 : p->spec.unroll ? p->spec.unroll : choose_unroll(c);
-    c->stages = !async ? 0 : p->spec.stages ? p->spec.stages : choose_stages(c);
-    check_held(cx, c, &c->in);
-    check_held(cx, c, &c->out);
-    c->in.batch = c->unroll > 1 || async ? accesses_of(&c->in)
-                                         : batch_of(accesses_of(&c->in), flight_of(&c->in));
-    c->out.batch = c->unroll > 1 ? accesses_of(&c->out) : batch_of(accesses_of(&c->out), flight_of(&c->out));
-    const int64_t buffers = async ? c->stages : c->unroll;
-    p->plan->shared_bytes = buffers * buffer_bytes(c);
-    *p->field = async ? "stages" : "unroll";
-    if (p->plan->shared_bytes > GPU_MAX_SMEM)
-        la_fail(cx, LA_E_limit,
-                "%lld tiles of %lld bytes in shared memory are %lld bytes; a block has %d at most",
-                (long long)buffers, (long long)buffer_bytes(c), (long long)p->plan->shared_bytes,
-                GPU_MAX_SMEM);
-}
-
-/* With cp.async a block has the tiles that its stages let it ask for before it reads the first; then it makes
- * room for another, whose loads overlap with its stores. 2 GiB on an H200, 3 stages: 0.985 of memcpy so, 0.94
- * with 6 tiles a block, 0.80 with as many blocks as fit at once, which wait for each tile at a barrier. */
-static int64_t choose_grid(const struct gpu_copy *c, int64_t steps)
-{
-    int64_t grid = steps;
-    if (c->stages > 1)
-        grid = (steps + c->stages - 2) / (c->stages - 1);
-    if (grid < FEWEST_BLOCKS)
-        grid = steps < FEWEST_BLOCKS ? steps : FEWEST_BLOCKS;
-    return grid < MOST_BLOCKS ? grid : MOST_BLOCKS;
-}
-
-static void set_grid(struct la_ctx *cx, struct planning *p)
-{
-    struct gpu_copy *c = &p->plan->copy;
-    const int64_t steps = (c->tiles + c->unroll - 1) / c->unroll;
-    *p->field = "grid";
-    if (p->spec.grid > steps)
-        la_fail(cx, LA_E_domain, "grid %lld: there are %lld tiles, %lld at a time, so work for %lld blocks",
-                (long long)p->spec.grid, (long long)c->tiles, (long long)c->unroll, (long long)steps);
-    p->plan->block = c->in.part.threads;
-    p->plan->grid = p->spec.grid ? p->spec.grid : choose_grid(c, steps);
-    /* Evict-first did not pay on an H200, not even where nothing is used twice: 0.967 of memcpy against 0.987. */
-    c->cache = p->spec.cache != GPU_CACHE_AUTO ? p->spec.cache : GPU_CACHE_DEFAULT;
-}
-
 static void set_partitions(struct la_ctx *cx, struct planning *p)
 {
     static const char *const in[2] = {"thr", "val"}, *const out[2] = {"dst_thr", "dst_val"};
@@ -365,29 +241,52 @@ static void set_partitions(struct la_ctx *cx, struct planning *p)
     p->doing = NULL;
 }
 
+/* Elements of 4 bits: all that follows is about pairs of them. */
+static void pack(struct la_ctx *cx, struct planning *p)
+{
+    struct gpu_packed *packed = la_alloc(cx, sizeof *packed);
+    struct gpu_type *pair = la_alloc(cx, sizeof *pair);
+    const struct {
+        const char *name;
+        struct la_layout *layout;
+        bool absent;
+    } all[] = {{"val", &p->val, false},
+               {"src", &p->src, false},
+               {"dst", &p->dst, false},
+               {"smem", &p->smem, !p->spec.smem},
+               {"dst_val", &p->dst_val, !p->spec.smem}};
+    int32_t mode = -1;
+    *p->field = "smem";
+    if (p->spec.smem)
+        p->smem = gpu_smem_elements(cx, p->smem);
+    *packed = (struct gpu_packed){p->spec.type, p->val, p->dst_val, p->src, p->dst, p->smem};
+    *pair = (struct gpu_type){la_format(cx, "pair of %s", p->spec.type->name), 2 * p->spec.type->bits};
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+        *p->field = all[i].name;
+        if (!all[i].absent)
+            *all[i].layout = gpu_pack(cx, all[i].name, *all[i].layout, &mode);
+    }
+    p->plan->copy.type = pair;
+    p->plan->copy.packed = packed;
+}
+
 static void plan_body(struct la_ctx *cx, void *arg)
 {
     struct planning *p = arg;
-    struct gpu_plan *plan = p->plan = la_alloc(cx, sizeof *plan);
-    *plan = (struct gpu_plan){.kind = p->spec.kind,
-                              .integers = p->spec.integers,
-                              .where = p->spec.where,
-                              .plant = p->spec.plant,
-                              .counters = p->spec.counters,
-                              .seed = p->spec.seed};
+    struct gpu_plan *plan = p->plan;
     plan->copy.type = p->spec.type;
+    if (p->spec.type->bits < 8)
+        pack(cx, p);
     set_partitions(cx, p);
     set_tensors(cx, p);
     set_legs(cx, p);
     set_tiles(cx, p);
     set_walk(cx, &plan->copy);
     set_offsets(cx, &plan->copy);
-    set_unroll(cx, p);
-    set_grid(cx, p);
+    gpu_flight_set(cx, &p->spec, plan, p->field);
     const int64_t bytes = plan->copy.type->bits / 8;
     plan->bytes_read = plan->copy.src.distinct * bytes;
     plan->bytes_written = plan->copy.dst.elements * bytes;
-    *p->field = NULL;
 }
 
 /* The layout that the text of a field names. */
@@ -416,19 +315,27 @@ static bool explain(struct la_ctx *cx, const char *doing)
     return false;
 }
 
-bool gpu_plan_make(struct la_ctx *cx, const cJSON *spec, struct gpu_plan **out, const char **field)
+bool gpu_copy_make(struct la_ctx *cx, const struct gpu_spec *spec, struct gpu_plan *plan, const char **field)
 {
-    struct planning p = {.field = field};
-    *out = NULL;
-    if (!gpu_spec_read(cx, spec, &p.spec, field) || !read_layout(cx, &p, "thr", p.spec.thr, &p.thr) ||
-        !read_layout(cx, &p, "val", p.spec.val, &p.val) || !read_layout(cx, &p, "src", p.spec.src, &p.src) ||
-        !read_layout(cx, &p, "dst", p.spec.dst, &p.dst) ||
+    struct planning p = {.spec = *spec, .plan = plan, .field = field};
+    if (!read_layout(cx, &p, "thr", p.spec.thr, &p.thr) || !read_layout(cx, &p, "val", p.spec.val, &p.val) ||
+        !read_layout(cx, &p, "src", p.spec.src, &p.src) || !read_layout(cx, &p, "dst", p.spec.dst, &p.dst) ||
         (p.spec.smem && (!read_layout(cx, &p, "smem", p.spec.smem, &p.smem) ||
                          !read_layout(cx, &p, "dst_thr", p.spec.dst_thr, &p.dst_thr) ||
                          !read_layout(cx, &p, "dst_val", p.spec.dst_val, &p.dst_val))))
         return false;
-    if (!la_try(cx, plan_body, &p))
-        return explain(cx, p.doing);
-    *out = p.plan;
-    return true;
+    return la_try(cx, plan_body, &p) || explain(cx, p.doing);
+}
+
+int gpu_copy_arch(const struct gpu_copy *c, const char **who, const char **field)
+{
+    const bool store = c->out.tma ||
+                       (c->out.matrix && !c->in.tma && !c->in.matrix && !gpu_is_cp_async(&c->in));
+    const struct gpu_leg *leg = store ? &c->out : &c->in;
+    *who = leg->matrix ? leg->matrix->name : leg->atom.name;
+    *field = leg->matrix ? (store ? "smem_load" : "smem_store") : store ? "dst_atom" : "atom";
+    return c->in.tma || c->out.tma || c->in.matrix ? 90
+           : gpu_is_cp_async(&c->in)               ? 80
+           : c->out.matrix                         ? 75
+                                                   : 0;
 }

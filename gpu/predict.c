@@ -13,11 +13,39 @@ struct predicting {
     int64_t straddling; /* accesses that an edge cuts */
 };
 
+/* ---- TMA ---- */
+
+/* Rows of boxes that are looked at: a tenth of a second. */
+#define MOST_BOX_ROWS (INT64_C(1) << 22)
+
+/* What it is asked for, and the sectors of the tensor that the boxes' rows lie in: each row is read or written alone. */
+static void add_boxes(struct predicting *p, const char *name, const struct gpu_tma *tma)
+{
+    const struct gpu_copy *c = &p->plan->copy;
+    const int64_t bytes = c->type->bits / 8, boxes = c->tiles * tma->map.instructions;
+    const int64_t rows = tma->map.box_bytes / bytes / tma->map.dim[0].box;
+    cJSON *json = cJSON_AddObjectToObject(p->json, name);
+    cJSON_AddNumberToObject(json, "boxes", (double)boxes);
+    if (rows > MOST_BOX_ROWS / boxes)
+        return;
+    int64_t sectors = 0, at[GPU_MAX_RANK];
+    for (int64_t tile = 0; tile < c->tiles; tile++) {
+        for (uint32_t k = 0; k < c->src.rank; k++)
+            at[k] = gpu_map_at(c->tile_at[k], tile);
+        sectors += gpu_tma_sectors(tma, at, bytes);
+    }
+    cJSON_AddNumberToObject(json, "box_sectors", (double)sectors);
+}
+
 /* ---- global memory ---- */
 
 static void add_global(struct la_ctx *cx, struct predicting *p, const struct gpu_leg *leg,
                        const struct gpu_tensor *tensor, enum la_access_op op)
 {
+    if (leg->tma) {
+        add_boxes(p, tensor->name, leg->tma);
+        return;
+    }
     const struct la_partition part = la_partition_of_tv(cx, leg->part.tv, leg->part.tiler);
     const struct la_reach reach = la_reach_make(cx, &part, tensor->layout, p->plan->copy.type->bits, 0);
     const struct la_traffic t = la_traffic_of(cx, &reach, LA_GLOBAL, op, LA_LANES, leg->vector);
@@ -52,16 +80,29 @@ static bool is_inside(const struct gpu_copy *c, const struct gpu_leg *leg, uint3
     return true;
 }
 
-/* Value `value` of a warp's threads, and those beside it, in a tile at these edges. */
-static struct la_access smem_access(const struct gpu_copy *c, const struct gpu_leg *leg, enum la_access_op op,
-                                    uint32_t edges, int64_t warp, int64_t value)
+/* Lanes that give an address: all, or one a row of the matrices. */
+static int32_t lanes_of(const struct gpu_leg *leg)
 {
-    const int64_t bytes = c->type->bits / 8, first = value - value % leg->vector;
+    return leg->matrix ? (int32_t)(8 * leg->matrix->count) : LA_LANES;
+}
+
+/* Instructions of a warp for a tile. */
+static int64_t steps_of(const struct gpu_leg *leg)
+{
+    return leg->part.values / (leg->matrix ? leg->matrix->values : leg->smem_vector);
+}
+
+/* Instruction `step` of a warp, in a tile at these edges. Matrices are moved whole: shared memory has all of the tile. */
+static struct la_access smem_access(const struct gpu_copy *c, const struct gpu_leg *leg, enum la_access_op op,
+                                    uint32_t edges, int64_t warp, int64_t step)
+{
+    const int64_t bytes = c->type->bits / 8, value = step * leg->smem_vector,
+                  first = value - value % leg->vector;
     struct la_access a = {
-        .space = LA_SHARED, .op = op, .bytes = (int32_t)(leg->smem_vector * bytes), .lanes = LA_LANES};
-    for (int32_t lane = 0; lane < LA_LANES && warp * LA_LANES + lane < leg->part.threads; lane++) {
+        .space = LA_SHARED, .op = op, .bytes = (int32_t)(leg->smem_vector * bytes), .lanes = lanes_of(leg)};
+    for (int32_t lane = 0; lane < a.lanes && warp * LA_LANES + lane < leg->part.threads; lane++) {
         const int64_t thread = warp * LA_LANES + lane;
-        if (!is_inside(c, leg, edges, thread, first))
+        if (!leg->matrix && !is_inside(c, leg, edges, thread, first))
             continue;
         a.active |= UINT32_C(1) << lane;
         a.at[lane] = bytes * gpu_smem_place(c->smem, gpu_map_at(leg->smem.thread, thread) +
@@ -91,8 +132,8 @@ static void add_smem(struct predicting *p, const char *name, const struct gpu_le
     for (uint32_t edges = 0; edges <= partial; edges++) {
         const int64_t tiles = (edges & ~partial) ? 0 : tiles_at(c, edges);
         for (int64_t warp = 0; tiles > 0 && warp < warps; warp++)
-            for (int64_t v = 0; v < leg->part.values; v += leg->smem_vector) {
-                const struct la_access a = smem_access(c, leg, op, edges, warp, v);
+            for (int64_t step = 0; step < steps_of(leg); step++) {
+                const struct la_access a = smem_access(c, leg, op, edges, warp, step);
                 const struct la_cost cost = la_access_cost(&a);
                 requests += tiles * cost.requests;
                 wavefronts += tiles * cost.wavefronts;
@@ -100,12 +141,26 @@ static void add_smem(struct predicting *p, const char *name, const struct gpu_le
             }
     }
     cJSON *json = cJSON_AddObjectToObject(p->json, name);
-    cJSON_AddNumberToObject(json, "requests", (double)requests);
+    cJSON_AddNumberToObject(json, leg->matrix ? "matrix_requests" : "requests", (double)requests);
     cJSON_AddNumberToObject(json, "wavefronts", (double)wavefronts);
     cJSON_AddNumberToObject(json, "conflicts", (double)(wavefronts - ideal));
-    const int64_t off = requests_off(c, warps * (leg->part.values / leg->smem_vector), requests);
-    if (off > 0)
+    const int64_t off = requests_off(c, warps * steps_of(leg), requests);
+    if (off > 0 && !leg->matrix)
         cJSON_AddNumberToObject(json, "requests_off", (double)off);
+}
+
+/* The operations of both ways through shared memory. */
+static enum la_access_op store_op(const struct gpu_leg *in)
+{
+    return gpu_is_cp_async(in) ? LA_CP_ASYNC
+           : !in->matrix       ? LA_STORE
+           : in->matrix->trans ? LA_STMATRIX_TRANS
+                               : LA_STMATRIX;
+}
+
+static enum la_access_op load_op(const struct gpu_leg *out)
+{
+    return !out->matrix ? LA_LOAD : out->matrix->trans ? LA_LDMATRIX_TRANS : LA_LDMATRIX;
 }
 
 /* The groups whose counters hold something else, each with the reason. */
@@ -116,10 +171,11 @@ static void add_not_compared(struct predicting *p)
         json, "smem_store",
         "cp.async writes shared memory without a store instruction: the counters of stores stay "
         "at 0, and those of its writes are no counter of this set");
-    cJSON_AddStringToObject(
-        json, "smem_load",
-        "the counters of shared loads hold the writes of cp.async too, and how many it makes of "
-        "an access is not documented");
+    if (!p->plan->copy.out.tma)
+        cJSON_AddStringToObject(
+            json, "smem_load",
+            "the counters of shared loads hold the writes of cp.async too, and how many it makes of "
+            "an access is not documented");
 }
 
 /* ---- */
@@ -128,15 +184,14 @@ static void predict_body(struct la_ctx *cx, void *arg)
 {
     struct predicting *p = arg;
     const struct gpu_copy *c = &p->plan->copy;
-    const bool async = c->in.atom.op != GPU_UNIVERSAL;
-    add_global(cx, p, &c->in, &c->src, async ? LA_CP_ASYNC : LA_LOAD);
+    add_global(cx, p, &c->in, &c->src, gpu_is_cp_async(&c->in) ? LA_CP_ASYNC : LA_LOAD);
     add_global(cx, p, &c->out, &c->dst, LA_STORE);
-    if (c->smem) {
-        add_smem(p, "smem_store", &c->in, async ? LA_CP_ASYNC : LA_STORE);
-        add_smem(p, "smem_load", &c->out, LA_LOAD);
-        if (async)
-            add_not_compared(p);
-    }
+    if (c->smem && !c->in.tma)
+        add_smem(p, "smem_store", &c->in, store_op(&c->in));
+    if (c->smem && !c->out.tma)
+        add_smem(p, "smem_load", &c->out, load_op(&c->out));
+    if (gpu_is_cp_async(&c->in))
+        add_not_compared(p);
     cJSON_AddBoolToObject(p->json, "exact", p->straddling == 0);
     if (p->straddling)
         cJSON_AddStringToObject(

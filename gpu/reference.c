@@ -1,6 +1,7 @@
 /* reference.c: the CPU twin of a copy kernel. It makes the same moves from the same plan, thread by thread,
  * access by access, value by value, so a partition that is wrong is wrong in the same way on both. Through shared memory
- * all threads of a tile write before any of them reads, as the barrier has it.
+ * all threads of a tile write before any of them reads, as the barrier has it; ldmatrix and stmatrix move what PTX says
+ * of the rows that the plan points at, and TMA its boxes.
  *
  * Moves of a tile come as a list of (from, to): running them is a loop of element copies, and a kernel's work
  * is compared by looking at what lies at `to`. */
@@ -86,27 +87,50 @@ static int64_t move_straight(const struct place *p, struct gpu_move *out)
     return n;
 }
 
-/* The offset in shared memory of element e of the access that begins at v: it is consecutive as far as its width. */
+/* The offset in shared memory of value v of thread t: an access is consecutive as far as its width. */
 static int64_t smem_place(const struct gpu_copy *c, const struct gpu_leg *leg, int64_t t, int64_t v)
 {
+    if (leg->matrix)
+        return gpu_matrix_place(leg, c->smem, t, v);
     const int64_t e = v % leg->smem_vector;
     return gpu_smem_place(c->smem, gpu_map_at(leg->smem.thread, t) + gpu_map_at(leg->smem.value, v - e)) + e;
 }
 
-/* All threads write shared memory; they wait for each other; all read it. */
-static int64_t move_staged(const struct place *p, struct gpu_move *out)
+/* By TMA, box by box: `moves` is room for a tile. */
+static void fill_by_boxes(const struct place *p, struct gpu_move *moves)
 {
     const struct gpu_copy *c = p->twin->copy;
-    const struct leg_tables *in = &p->twin->in, *to = &p->twin->out;
-    int64_t n = 0;
-    for (int64_t i = 0; i < c->smem->span; i++)
-        p->twin->smem[i] = c->src.min + NOTHING;
+    const int64_t n = gpu_tma_moves(c->in.tma, p->at, c->type->bits / 8, moves);
+    for (int64_t i = 0; i < n; i++)
+        p->twin->smem[moves[i].to] = moves[i].from;
+}
+
+static int64_t empty_by_boxes(const struct place *p, struct gpu_move *out)
+{
+    const struct gpu_copy *c = p->twin->copy;
+    const int64_t n = gpu_tma_moves(c->out.tma, p->at, c->type->bits / 8, out);
+    for (int64_t i = 0; i < n; i++)
+        out[i] = (struct gpu_move){p->twin->smem[out[i].to], out[i].from};
+    return n;
+}
+
+static void fill_by_threads(const struct place *p)
+{
+    const struct gpu_copy *c = p->twin->copy;
+    const struct leg_tables *in = &p->twin->in;
     for (int64_t t = 0; t < in->leg->part.threads; t++)
         for (int64_t v = 0; v < in->leg->part.values; v++)
             if (within(p, in, t, v))
                 p->twin->smem[smem_place(c, in->leg, t, v)] = p->from + in->thread[t] +
                                                               in->value[v - v % in->leg->vector] +
                                                               v % in->leg->vector;
+}
+
+static int64_t empty_by_threads(const struct place *p, struct gpu_move *out)
+{
+    const struct gpu_copy *c = p->twin->copy;
+    const struct leg_tables *to = &p->twin->out;
+    int64_t n = 0;
     for (int64_t t = 0; t < to->leg->part.threads; t++)
         for (int64_t v = 0; v < to->leg->part.values; v++)
             if (within(p, to, t, v))
@@ -114,6 +138,19 @@ static int64_t move_staged(const struct place *p, struct gpu_move *out)
                                              p->to + to->thread[t] + to->value[v - v % to->leg->vector] +
                                                  v % to->leg->vector};
     return n;
+}
+
+/* All of a tile comes into shared memory before any of it leaves. */
+static int64_t move_staged(const struct place *p, struct gpu_move *out)
+{
+    const struct gpu_copy *c = p->twin->copy;
+    for (int64_t i = 0; i < c->smem->span; i++)
+        p->twin->smem[i] = c->src.min + NOTHING;
+    if (c->in.tma)
+        fill_by_boxes(p, out);
+    else
+        fill_by_threads(p);
+    return c->out.tma ? empty_by_boxes(p, out) : empty_by_threads(p, out);
 }
 
 int64_t gpu_twin_tile(const struct gpu_twin *twin, int64_t tile, struct gpu_move *out)

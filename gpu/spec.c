@@ -1,65 +1,30 @@
 /* spec.c: the fields of a job's spec, read strictly: an unknown name, a repeated one or a wrong kind is
  * refused.
  *
- *   {"kind":"copy", "type":"half_t", "atom":"UniversalCopy<uint128_t>", "thr":"(32,8):(8,1)",
- *    "val":"(1,8):(0,1)", "src":"(4096,4096):(4096,1)", "dst":"(4096,4096):(4096,1)"}
+ *   {"kind":"copy", ..., "executor":"gpu", "seed":17}
  *
- * One row a field. What the texts mean is plan.c's business. */
-#include "internal.h"
+ * The kind comes first: it says which fields there are besides those that all have. Their rows stand in copy_spec.c
+ * and mma_spec.c. */
+#include "spec.h"
 
 #include <math.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <string.h>
 
-/* CuTe's element types. Sub-byte types need accesses that never split a byte: not here yet. */
-static const struct gpu_type types[] = {
-    {"int8_t", 8},          {"uint8_t", 8},      {"char", 8},
-    {"float_e4m3_t", 8},    {"float_e5m2_t", 8}, {"float_ue4m3_t", 8},
-    {"float_ue8m0_t", 8},   {"int16_t", 16},     {"uint16_t", 16},
-    {"half_t", 16},         {"bfloat16_t", 16},  {"int32_t", 32},
-    {"uint32_t", 32},       {"int", 32},         {"unsigned", 32},
-    {"float", 32},          {"tfloat32_t", 32},  {"complex<half_t>", 32},
-    {"int64_t", 64},        {"uint64_t", 64},    {"double", 64},
-    {"complex<float>", 64}, {"uint128_t", 128},  {"complex<double>", 128},
-};
-enum { TYPES = sizeof types / sizeof types[0] };
-
 /* Words in the order of their enums, ended by NULL. */
-static const char *const kinds[] = {"copy", NULL};
+static const char *const kinds[] = {"copy", "mma", NULL};
 static const char *const plants[] = {"none",     "illegal_address", "trap", "hang",
                                      "segfault", "wrong_value",     NULL};
 static const char *const wheres[] = {"any", "cpu", "gpu", NULL};
-static const char *const caches[] = {"auto", "default", "streaming", "no_allocate", NULL};
 static const char *const integer_modes[] = {"auto", "cute", "static", NULL};
-static const char auto_atom[] = "AutoVectorizingCopy";
-static const char *const atoms[] = {auto_atom,
-                                    "UniversalCopy<uint8_t>",
-                                    "UniversalCopy<uint16_t>",
-                                    "UniversalCopy<uint32_t>",
-                                    "UniversalCopy<uint64_t>",
-                                    "UniversalCopy<uint128_t>",
-                                    "SM80_CP_ASYNC_CACHEALWAYS<uint32_t>",
-                                    "SM80_CP_ASYNC_CACHEALWAYS<uint64_t>",
-                                    "SM80_CP_ASYNC_CACHEALWAYS<uint128_t>",
-                                    "SM80_CP_ASYNC_CACHEGLOBAL<uint128_t>",
-                                    NULL};
 _Static_assert(LA_INTEGERS_AUTO == 0 && LA_INTEGERS_CUTE == 1 && LA_INTEGERS_STATIC == 2, "integer_modes");
 
-enum {
-    MAX_WORD = 64, /* bytes of a word that nearest names are looked for */
-    MAX_UNROLL =
-        64 /* tiles in flight: more than GPU_MAX_HELD bytes of the narrowest access is refused anyway */
-};
+enum { MAX_WORD = 64 }; /* bytes of a word that nearest names are looked for */
 
 const char *gpu_plant_name(enum gpu_plant plant)
 {
     return plants[plant];
-}
-
-const char *gpu_cache_name(enum gpu_cache cache)
-{
-    return caches[cache];
 }
 
 const char *gpu_where_name(enum gpu_where where)
@@ -112,8 +77,7 @@ const char *gpu_nearest(const char *word, const char *const *words, size_t count
     return best;
 }
 
-/* " (did you mean 'thr'?)", or nothing. */
-static const char *did_you_mean(struct la_ctx *cx, const char *word, const char *const *words, size_t count)
+const char *gpu_did_you_mean(struct la_ctx *cx, const char *word, const char *const *words, size_t count)
 {
     const char *near = gpu_nearest(word, words, count);
     return near ? la_format(cx, " (did you mean '%s'?)", near) : "";
@@ -121,25 +85,7 @@ static const char *did_you_mean(struct la_ctx *cx, const char *word, const char 
 
 /* ---- readers: each fills the member of struct gpu_spec that its row names ---- */
 
-struct field;
-
-struct reading {
-    struct la_ctx *cx;
-    const struct field *field;
-    const cJSON *item;
-};
-
-/* One row a field: the one place that a spec's names are known from. */
-struct field {
-    const char *name;
-    bool (*read)(const struct reading *r, void *member);
-    size_t member;            /* offset in struct gpu_spec */
-    const char *const *words; /* of read_word: one a value of the member's enum */
-    double max;               /* of read_integer, counted from 1 */
-    bool required;
-};
-
-static bool read_text(const struct reading *r, void *member)
+bool gpu_read_text(const struct gpu_reading *r, void *member)
 {
     if (!cJSON_IsString(r->item) || !r->item->valuestring[0])
         return gpu_refuse(r->cx, LA_E_kind, "'%s' takes a text that is not empty", r->field->name);
@@ -147,7 +93,7 @@ static bool read_text(const struct reading *r, void *member)
     return true;
 }
 
-static size_t count_words(const char *const *words)
+size_t gpu_count_words(const char *const *words)
 {
     size_t n = 0;
     while (words[n])
@@ -156,10 +102,10 @@ static size_t count_words(const char *const *words)
 }
 
 /* A text among the row's words; the member is an enum with their indices as values. */
-static bool read_word(const struct reading *r, void *member)
+bool gpu_read_word(const struct gpu_reading *r, void *member)
 {
     const char *text = NULL;
-    if (!read_text(r, &text))
+    if (!gpu_read_text(r, &text))
         return false;
     const char *const *words = r->field->words, *known = "";
     for (unsigned i = 0; words[i]; i++) {
@@ -170,10 +116,10 @@ static bool read_word(const struct reading *r, void *member)
         known = la_format(r->cx, "%s %s", known, words[i]);
     }
     return gpu_refuse(r->cx, LA_E_unknown_name, "'%.60s' is no '%s'%s; known:%s", text, r->field->name,
-                      did_you_mean(r->cx, text, words, count_words(words)), known);
+                      gpu_did_you_mean(r->cx, text, words, gpu_count_words(words)), known);
 }
 
-static bool read_integer(const struct reading *r, void *member)
+bool gpu_read_integer(const struct gpu_reading *r, void *member)
 {
     const double x = cJSON_IsNumber(r->item) ? r->item->valuedouble : NAN;
     if (!(x >= 1 && x <= r->field->max) || floor(x) != x)
@@ -183,193 +129,104 @@ static bool read_integer(const struct reading *r, void *member)
     return true;
 }
 
-static const struct gpu_type *type_find(const char *name)
-{
-    for (size_t i = 0; i < TYPES; i++)
-        if (!strcmp(name, types[i].name))
-            return &types[i];
-    return NULL;
-}
-
-static bool unknown_type(const struct reading *r, const char *name)
-{
-    const char *names[TYPES], *known = "";
-    for (size_t i = 0; i < TYPES; i++) {
-        names[i] = types[i].name;
-        known = la_format(r->cx, "%s %s", known, names[i]);
-    }
-    return gpu_refuse(r->cx, LA_E_unknown_name, "%s: unknown type '%.60s'%s; known:%s", r->field->name, name,
-                      did_you_mean(r->cx, name, names, TYPES), known);
-}
-
-static bool read_type(const struct reading *r, void *member)
-{
-    const char *name = NULL;
-    if (!read_text(r, &name))
-        return false;
-    const struct gpu_type *type = type_find(name);
-    *(const struct gpu_type **)member = type;
-    return type || unknown_type(r, name);
-}
-
-/* Copy operations and how they are spelled: the name of one, and the widths that it has. */
-static const struct {
-    const char *prefix;
-    enum gpu_op op;
-    unsigned least, most; /* bits */
-} operations[] = {{"UniversalCopy<", GPU_UNIVERSAL, 8, 128},
-                  {"SM80_CP_ASYNC_CACHEALWAYS<", GPU_CP_ASYNC_ALWAYS, 32, 128},
-                  {"SM80_CP_ASYNC_CACHEGLOBAL<", GPU_CP_ASYNC_GLOBAL, 128, 128}};
-enum { OPERATIONS = sizeof operations / sizeof operations[0] };
-
-/* UniversalCopy<T>: moves as many bits as T has. AutoVectorizingCopy: plan.c finds out how many. */
-static bool read_atom(const struct reading *r, void *member)
-{
-    const char *text = NULL;
-    size_t i = 0;
-    if (!read_text(r, &text))
-        return false;
-    if (!strcmp(text, auto_atom)) {
-        *(struct gpu_atom *)member = (struct gpu_atom){.name = auto_atom};
-        return true;
-    }
-    while (i < OPERATIONS && strncmp(text, operations[i].prefix, strlen(operations[i].prefix)) != 0)
-        i++;
-    const size_t len = strlen(text), head = i < OPERATIONS ? strlen(operations[i].prefix) : 0;
-    if (i == OPERATIONS || len <= head + 1 || text[len - 1] != '>')
-        return gpu_refuse(r->cx, LA_E_unknown_name,
-                          "unknown copy atom '%.60s'%s; known: AutoVectorizingCopy, UniversalCopy<T>, "
-                          "SM80_CP_ASYNC_CACHEALWAYS<T> and SM80_CP_ASYNC_CACHEGLOBAL<T>, with T one of "
-                          "uint8_t uint16_t uint32_t "
-                          "uint64_t uint128_t or an element type",
-                          text, did_you_mean(r->cx, text, atoms, count_words(atoms)));
-    const char *inner = la_format(r->cx, "%.*s", (int)(len - head - 1), text + head);
-    const struct gpu_type *type = type_find(inner);
-    if (!type)
-        return unknown_type(r, inner);
-    if (type->bits < operations[i].least || type->bits > operations[i].most)
-        return gpu_refuse(r->cx, LA_E_domain, "%.60s moves %u bits; it can move %u to %u", text, type->bits,
-                          operations[i].least, operations[i].most);
-    *(struct gpu_atom *)member = (struct gpu_atom){text, type->bits, operations[i].op};
-    return true;
-}
-
 /* A text, or null for none. */
-static bool read_text_or_null(const struct reading *r, void *member)
+bool gpu_read_text_or_null(const struct gpu_reading *r, void *member)
 {
-    return cJSON_IsNull(r->item) || read_text(r, member);
+    return cJSON_IsNull(r->item) || gpu_read_text(r, member);
 }
 
-static bool read_truth(const struct reading *r, void *member)
+bool gpu_read_truth(const struct gpu_reading *r, void *member)
 {
     *(bool *)member = cJSON_IsTrue(r->item);
     return cJSON_IsBool(r->item) || gpu_refuse(r->cx, LA_E_kind, "'%s' takes true or false", r->field->name);
 }
 
 #define AT(member) offsetof(struct gpu_spec, member)
-static const struct field fields[] = {
-    {.name = "kind", .read = read_word, .member = AT(kind), .words = kinds, .required = true},
-    {.name = "type", .read = read_type, .member = AT(type), .required = true},
-    {.name = "atom", .read = read_atom, .member = AT(atom)},
-    {.name = "thr", .read = read_text, .member = AT(thr), .required = true},
-    {.name = "val", .read = read_text, .member = AT(val), .required = true},
-    {.name = "src", .read = read_text, .member = AT(src), .required = true},
-    {.name = "dst", .read = read_text, .member = AT(dst), .required = true},
-    {.name = "smem", .read = read_text_or_null, .member = AT(smem)},
-    {.name = "dst_atom", .read = read_atom, .member = AT(dst_atom)},
-    {.name = "dst_thr", .read = read_text, .member = AT(dst_thr)},
-    {.name = "dst_val", .read = read_text, .member = AT(dst_val)},
-    {.name = "executor", .read = read_word, .member = AT(where), .words = wheres},
-    {.name = "integers", .read = read_word, .member = AT(integers), .words = integer_modes},
-    {.name = "grid", .read = read_integer, .member = AT(grid), .max = GPU_MAX_GRID},
-    {.name = "unroll", .read = read_integer, .member = AT(unroll), .max = MAX_UNROLL},
-    {.name = "stages", .read = read_integer, .member = AT(stages), .max = GPU_MAX_STAGES},
-    {.name = "cache", .read = read_word, .member = AT(cache), .words = caches},
-    {.name = "seed", .read = read_integer, .member = AT(seed), .max = 999999999999999},
-    {.name = "plant", .read = read_word, .member = AT(plant), .words = plants},
-    {.name = "counters", .read = read_truth, .member = AT(counters)},
-    {.name = "fresh", .read = read_truth, .member = AT(fresh)},
+/* The fields of every kind. */
+static const struct gpu_field fields[] = {
+    {.name = "kind", .read = gpu_read_word, .member = AT(kind), .words = kinds, .required = true},
+    {.name = "executor", .read = gpu_read_word, .member = AT(where), .words = wheres},
+    {.name = "integers", .read = gpu_read_word, .member = AT(integers), .words = integer_modes},
+    {.name = "seed", .read = gpu_read_integer, .member = AT(seed), .max = 999999999999999},
+    {.name = "plant", .read = gpu_read_word, .member = AT(plant), .words = plants},
+    {.name = "counters", .read = gpu_read_truth, .member = AT(counters)},
+    {.name = "fresh", .read = gpu_read_truth, .member = AT(fresh)},
 };
-enum { FIELDS = sizeof fields / sizeof fields[0] };
-_Static_assert(FIELDS <= 32, "check_names keeps one bit a field");
-
-static bool unknown_field(struct la_ctx *cx, const char *name)
-{
-    const char *names[FIELDS];
-    for (size_t i = 0; i < FIELDS; i++)
-        names[i] = fields[i].name;
-    return gpu_refuse(cx, LA_E_unknown_name, "a copy has no field '%.60s'%s", name,
-                      did_you_mean(cx, name, names, FIELDS));
-}
-
-/* Refuses fields that no row knows, and repeated ones: cJSON keeps both. */
-static bool check_names(struct la_ctx *cx, const cJSON *json, const char **field)
-{
-    unsigned seen = 0;
-    for (const cJSON *item = json->child; item; item = item->next) {
-        size_t i = 0;
-        *field = item->string;
-        while (i < FIELDS && strcmp(item->string, fields[i].name) != 0)
-            i++;
-        if (i == FIELDS)
-            return unknown_field(cx, item->string);
-        if (seen & 1u << i)
-            return gpu_refuse(cx, LA_E_kind, "the field '%s' is given twice", item->string);
-        seen |= 1u << i;
-    }
-    return true;
-}
+enum { FIELDS = sizeof fields / sizeof fields[0], MAX_FIELDS = 64 };
 
 struct body {
     const cJSON *json;
     struct gpu_spec *out;
     const char **field;
+    const struct gpu_fields *own; /* of the kind */
     bool ok;
 };
 
-/* In a la_try, since messages are built in the arena, which may be full. */
-static void read_fields(struct la_ctx *cx, void *arg)
+/* Row i: those of every kind, then the kind's own. */
+static const struct gpu_field *field_at(const struct body *b, size_t i)
 {
-    struct body *b = arg;
-    b->ok = check_names(cx, b->json, b->field);
-    for (size_t i = 0; b->ok && i < FIELDS; i++) {
-        const struct field *f = &fields[i];
-        const struct reading r = {cx, f, cJSON_GetObjectItemCaseSensitive(b->json, f->name)};
-        *b->field = f->name;
-        if (r.item)
-            b->ok = f->read(&r, (char *)b->out + f->member);
-        else if (f->required)
-            b->ok = gpu_refuse(cx, LA_E_arity, "a copy needs the field '%s'", f->name);
-    }
+    return i < FIELDS ? &fields[i] : i - FIELDS < b->own->count ? &b->own->rows[i - FIELDS] : NULL;
 }
 
-/* What fields ask of each other. The way to dst has a partition of its own only from shared memory, and then it is that of the way from src unless
- * told. */
-static bool check_together(struct la_ctx *cx, const cJSON *json, struct gpu_spec *s, const char **field)
+static bool unknown_field(struct la_ctx *cx, const struct body *b, const char *name)
 {
-    static const char *const seconds[] = {"dst_atom", "dst_thr", "dst_val"};
-    for (size_t i = 0; !s->smem && i < sizeof seconds / sizeof seconds[0]; i++)
-        if (cJSON_GetObjectItemCaseSensitive(json, *field = seconds[i]))
-            return gpu_refuse(cx, LA_E_arity,
-                              "'%s' needs 'smem': without shared memory a thread stores what it loaded",
-                              *field);
-    const bool async = s->atom.op != GPU_UNIVERSAL;
-    *field = "atom";
-    if (async && !s->smem)
-        return gpu_refuse(cx, LA_E_arity, "%s needs 'smem': it copies into shared memory", s->atom.name);
-    *field = "dst_atom";
-    if (s->dst_atom.op != GPU_UNIVERSAL)
-        return gpu_refuse(cx, LA_E_kind, "%s copies into shared memory, not out of it", s->dst_atom.name);
-    *field = "stages";
-    if (s->stages && !async)
-        return gpu_refuse(cx, LA_E_arity,
-                          "'stages' needs cp.async: %s holds its tiles in registers, see 'unroll'",
-                          s->atom.name);
-    if (!cJSON_GetObjectItemCaseSensitive(json, "dst_atom") && !s->dst_thr && !s->dst_val && !async)
-        s->dst_atom = s->atom;
-    s->dst_thr = s->dst_thr ? s->dst_thr : s->thr;
-    s->dst_val = s->dst_val ? s->dst_val : s->val;
+    const char *names[MAX_FIELDS];
+    size_t n = 0;
+    for (const struct gpu_field *f; (f = field_at(b, n)); n++)
+        names[n] = f->name;
+    return gpu_refuse(cx, LA_E_unknown_name, "%s has no field '%.60s'%s", b->own->what, name,
+                      gpu_did_you_mean(cx, name, names, n));
+}
+
+/* Refuses fields that no row knows, and repeated ones: cJSON keeps both. */
+static bool check_names(struct la_ctx *cx, const struct body *b)
+{
+    uint64_t seen = 0;
+    for (const cJSON *item = b->json->child; item; item = item->next) {
+        const struct gpu_field *f;
+        size_t i = 0;
+        *b->field = item->string;
+        while ((f = field_at(b, i)) && strcmp(item->string, f->name) != 0)
+            i++;
+        if (!f)
+            return unknown_field(cx, b, item->string);
+        if (seen & UINT64_C(1) << i)
+            return gpu_refuse(cx, LA_E_kind, "the field '%s' is given twice", item->string);
+        seen |= UINT64_C(1) << i;
+    }
     return true;
+}
+
+static bool read_field(struct la_ctx *cx, const struct body *b, const struct gpu_field *f)
+{
+    const struct gpu_reading r = {cx, f, cJSON_GetObjectItemCaseSensitive(b->json, f->name)};
+    *b->field = f->name;
+    if (r.item)
+        return f->read(&r, (char *)b->out + f->member);
+    return !f->required || gpu_refuse(cx, LA_E_arity, "%s needs the field '%s'", b->own->what, f->name);
+}
+
+/* In a la_try, since messages are built in the arena, which may be full. The kind comes first: it says which other
+ * fields there are. */
+static void read_fields(struct la_ctx *cx, void *arg)
+{
+    static const struct gpu_fields *const of_kind[] = {&gpu_copy_fields, &gpu_mma_fields};
+    static const struct gpu_fields of_any = {.what = "a job"};
+    struct body *b = arg;
+    b->own = &of_any;
+    b->ok = read_field(cx, b, &fields[0]);
+    if (!b->ok)
+        return;
+    b->own = of_kind[b->out->kind];
+    if (b->out->kind == GPU_MMA && cJSON_GetObjectItemCaseSensitive(b->json, "problem")) {
+        b->own = &gpu_gemm_fields;
+        b->out->kind = GPU_GEMM;
+    }
+    b->ok = check_names(cx, b);
+    const struct gpu_field *f;
+    for (size_t i = 1; b->ok && (f = field_at(b, i)); i++)
+        b->ok = read_field(cx, b, f);
+    b->ok = b->ok && (!b->own->together || b->own->together(cx, b->json, b->out, b->field));
 }
 
 bool gpu_spec_read(struct la_ctx *cx, const cJSON *json, struct gpu_spec *out, const char **field)
@@ -377,8 +234,7 @@ bool gpu_spec_read(struct la_ctx *cx, const cJSON *json, struct gpu_spec *out, c
     *field = NULL;
     if (!cJSON_IsObject(json))
         return gpu_refuse(cx, LA_E_kind, "a spec is a JSON object");
-    *out = (struct gpu_spec){
-        .integers = LA_INTEGERS_STATIC, .atom = {.name = auto_atom}, .dst_atom = {.name = auto_atom}};
-    struct body b = {json, out, field, false};
-    return la_try(cx, read_fields, &b) && b.ok && check_together(cx, json, out, field);
+    *out = (struct gpu_spec){.integers = LA_INTEGERS_STATIC};
+    struct body b = {json, out, field, NULL, false};
+    return la_try(cx, read_fields, &b) && b.ok;
 }

@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-enum { BUFFER_BYTES = 16 }; /* buffers begin at multiples of the widest access */
+enum { BUFFER_BYTES = 16 }; /* buffers begin at multiples of the widest access at least */
 
 int64_t gpu_smem_place(const struct gpu_smem *smem, int64_t offset)
 {
@@ -38,7 +38,7 @@ static void check_extents(struct la_ctx *cx, const struct gpu_partition *p, stru
     }
 }
 
-static const char *place_in_tile(struct la_ctx *cx, const struct gpu_partition *p, int64_t index)
+const char *gpu_tile_place(struct la_ctx *cx, const struct gpu_partition *p, int64_t index)
 {
     int64_t coordinate[GPU_MAX_RANK];
     for (uint32_t k = 0; k < p->rank; k++) {
@@ -57,7 +57,7 @@ static void check_places(struct la_ctx *cx, const struct gpu_partition *p, struc
     for (int64_t i = 0; i < n; i++) {
         if (smem->at[i] < 0)
             la_fail(cx, LA_E_domain, "smem %s: the element %s lies at %lld, before the buffer",
-                    gpu_layout_text(cx, smem->layout), place_in_tile(cx, p, i), (long long)smem->at[i]);
+                    gpu_layout_text(cx, smem->layout), gpu_tile_place(cx, p, i), (long long)smem->at[i]);
         last = smem->at[i] > last ? smem->at[i] : last;
     }
     if (last >= GPU_MAX_SMEM / bytes)
@@ -72,14 +72,14 @@ static void check_places(struct la_ctx *cx, const struct gpu_partition *p, struc
         if (*first >= 0)
             la_fail(cx, LA_E_non_injective,
                     "smem %s: the elements %s and %s of the tile share the offset %lld",
-                    gpu_layout_text(cx, smem->layout), place_in_tile(cx, p, *first), place_in_tile(cx, p, i),
-                    (long long)smem->at[i]);
+                    gpu_layout_text(cx, smem->layout), gpu_tile_place(cx, p, *first),
+                    gpu_tile_place(cx, p, i), (long long)smem->at[i]);
         *first = i;
     }
 }
 
 /* The layout as it is for a pointer: swizzles of bytes become swizzles of elements. */
-static struct la_layout of_elements(struct la_ctx *cx, struct la_layout layout)
+struct la_layout gpu_smem_elements(struct la_ctx *cx, struct la_layout layout)
 {
     static const char name[] = "as_position_independent_swizzle_layout";
     struct la_call call = {.op = la_op_find(name, sizeof name - 1), .argc = 1};
@@ -87,17 +87,17 @@ static struct la_layout of_elements(struct la_ctx *cx, struct la_layout layout)
     return call.op->run(cx, &call).layout;
 }
 
-static struct gpu_smem *make_smem(struct la_ctx *cx, const struct gpu_partition *p, struct la_layout layout,
-                                  int64_t bytes)
+struct gpu_smem *gpu_smem_make(struct la_ctx *cx, const struct gpu_partition *p, struct la_layout layout,
+                               int64_t bytes)
 {
     struct gpu_smem *smem = la_alloc(cx, sizeof *smem);
     int64_t *at = la_alloc(cx, (size_t)(p->threads * p->values) * sizeof *at);
-    layout = of_elements(cx, layout);
+    layout = gpu_smem_elements(cx, layout);
     check_extents(cx, p, layout);
     if (layout.outer && layout.outer->kind != LA_K_SWIZZLE)
         la_fail(cx, LA_E_kind, "smem %s: shared memory may be swizzled, but not composed with a layout",
                 gpu_layout_text(cx, layout));
-    *smem = (struct gpu_smem){.layout = layout, .at = at};
+    *smem = (struct gpu_smem){.layout = layout, .alignment = BUFFER_BYTES, .at = at};
     if (layout.outer) {
         smem->swizzle = layout.outer->swizzle;
         smem->shift = layout.offset->value;
@@ -161,13 +161,40 @@ static void check_same_tile(struct la_ctx *cx, const struct gpu_partition *a, co
                 (long long)b->threads, (long long)a->threads);
 }
 
-void gpu_stage_make(struct la_ctx *cx, struct gpu_copy *c, struct la_layout layout, const char **field)
+/* TMA's boxes begin where its swizzle does. */
+static void align(struct gpu_smem *smem, const struct gpu_leg *leg, int64_t bytes)
+{
+    if (!leg->tma || leg->tma->map.alignment <= smem->alignment)
+        return;
+    smem->alignment = leg->tma->map.alignment;
+    const int64_t unit = smem->alignment / bytes;
+    smem->span = (smem->span + unit - 1) / unit * unit;
+}
+
+void gpu_stage_make(struct la_ctx *cx, struct gpu_copy *c, const struct gpu_spec *spec,
+                    struct la_layout layout, const char **field)
 {
     *field = "dst_thr";
     check_same_tile(cx, &c->in.part, &c->out.part);
+    *field = "atom";
+    if (c->in.atom.op == GPU_TMA_LOAD)
+        gpu_tma_make(cx, c->type, &c->src, layout, &c->in);
+    *field = "dst_atom";
+    if (c->out.atom.op == GPU_TMA_STORE)
+        gpu_tma_make(cx, c->type, &c->dst, layout, &c->out);
     *field = "smem";
-    const struct gpu_smem *smem = make_smem(cx, &c->in.part, layout, c->type->bits / 8);
-    set_smem_access(cx, &c->in, smem);
-    set_smem_access(cx, &c->out, smem);
+    struct gpu_smem *smem = gpu_smem_make(cx, &c->in.part, layout, c->type->bits / 8);
+    align(smem, &c->in, c->type->bits / 8);
+    align(smem, &c->out, c->type->bits / 8);
+    if (!c->in.tma && !spec->smem_store)
+        set_smem_access(cx, &c->in, smem);
+    if (!c->out.tma && !spec->smem_load)
+        set_smem_access(cx, &c->out, smem);
+    *field = "smem_store";
+    if (spec->smem_store)
+        gpu_matrix_make(cx, c->type, smem, spec->smem_store, LA_SRC, &c->in);
+    *field = "smem_load";
+    if (spec->smem_load)
+        gpu_matrix_make(cx, c->type, smem, spec->smem_load, LA_DST, &c->out);
     c->smem = smem;
 }

@@ -48,8 +48,10 @@ static void add_owner(cJSON *json, const struct gpu_copy *c, const int64_t *coor
         tile += coordinate[k] / c->out.part.tile[k] * tiles;
         tiles *= c->rest[k];
     }
-    const int64_t owner = gpu_map_at(c->out.part.owner, index);
     cJSON_AddNumberToObject(json, "tile", (double)tile);
+    if (c->out.tma) /* no thread of its own */
+        return;
+    const int64_t owner = gpu_map_at(c->out.part.owner, index);
     cJSON_AddNumberToObject(json, "thread", (double)(owner % c->out.part.threads));
     cJSON_AddNumberToObject(json, "value", (double)(owner / c->out.part.threads));
 }

@@ -32,6 +32,7 @@ struct worker {
     const struct gpu_worker_options *options;
     struct gpu_client *client;
     struct gpu_child child;
+    struct gpu_compiler compiler;
     int stop;      /* readable once the worker shall end */
     char id[64];   /* "": not registered */
     cJSON *device; /* as the executor told it */
@@ -121,6 +122,7 @@ static bool replace_result(cJSON *end, int status)
         return false;
     snprintf(message, sizeof message, "the daemon refused the result with status %d", status);
     cJSON_DeleteItemFromObjectCaseSensitive(end, "result");
+    cJSON_DeleteItemFromObjectCaseSensitive(end, "events");
     cJSON_ReplaceItemInObjectCaseSensitive(end, "state", cJSON_CreateString("failed"));
     cJSON *failure = cJSON_AddObjectToObject(end, "failure");
     cJSON_AddStringToObject(failure, "kind", "infra");
@@ -157,7 +159,7 @@ static bool hear_ready(struct worker *w, char *why, size_t size)
 {
     char how[128];
     cJSON *event = NULL;
-    const enum gpu_heard heard = gpu_child_hear(&w->child, gpu_clock_ms() + READY_MS, w->stop, &event);
+    const enum gpu_heard heard = gpu_child_hear(&w->child, gpu_clock_ms() + READY_MS, w->stop, -1, &event);
     const char *what = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(event, "event"));
     const char *reason = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(event, "reason"));
     const bool ready = what && strcmp(what, "ready") == 0;
@@ -165,6 +167,8 @@ static bool hear_ready(struct worker *w, char *why, size_t size)
     if (ready) {
         cJSON_Delete(w->device);
         w->device = cJSON_DetachItemFromObjectCaseSensitive(event, "device");
+        const char *arch = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(w->device, "arch"));
+        snprintf(w->compiler.arch, sizeof w->compiler.arch, "%s", arch ? arch : "");
     } else if (w->unavailable) {
         snprintf(why, size, "%s", reason ? reason : "no reason given");
     } else if (heard == GPU_HEARD_END) {
@@ -204,7 +208,7 @@ static void start_executor(struct worker *w)
         say(w, "the executor %s; it is replaced", how);
         announce(w, "restarting", "the executor is replaced");
     }
-    if (!gpu_child_start(&w->child, w->options->device))
+    if (!gpu_child_start(&w->child, NULL, "executor", w->options->device))
         snprintf(why, sizeof why, "the executor could not be started: %s", strerror(errno));
     else if (hear_ready(w, why, sizeof why)) {
         w->failures = 0;
@@ -224,7 +228,7 @@ static void start_executor(struct worker *w)
 static void run_leased(struct worker *w, const cJSON *leased)
 {
     const char *id = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(leased, "job"));
-    cJSON *end = gpu_run_job(w->client, &w->child, leased, w->stop);
+    cJSON *end = gpu_run_job(w->client, &w->child, &w->compiler, leased, w->stop);
     if (end && id)
         deliver(w, id, end);
     cJSON_Delete(end);
@@ -253,7 +257,9 @@ static void lease_once(struct worker *w)
 
 static int serve(struct worker *w)
 {
+    char why[256];
     while (!stopped(w)) {
+        gpu_compiler_hear(&w->compiler, why, sizeof why); /* what was begun ahead, and nobody came for */
         if (w->unavailable && !w->was_ready)
             return WORKER_UNAVAILABLE;
         if (gpu_child_gone(&w->child))
@@ -287,6 +293,7 @@ int gpu_worker_main(const struct gpu_worker_options *options)
         status = serve(&w);
     else
         say(&w, "cannot start: %s", strerror(errno));
+    gpu_compiler_end(&w.compiler);
     gpu_child_end(&w.child);
     gpu_client_free(w.client);
     cJSON_Delete(w.device);

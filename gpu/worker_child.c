@@ -1,10 +1,11 @@
-/* worker_child.c: an executor as a child process, spoken to in lines of JSON.
+/* worker_child.c: a child process, spoken to in lines of JSON.
  *
  *     -> {"job":"17","spec":{...},"budget":{...}}        <- {"event":"running","job":"17"}
  *
- * It is this program run again as `layoutd-worker executor DEVICE`. It dies with its worker. Its standard
- * error goes to the worker's, and the end of it is kept: when it crashes, these are its last words. A
- * pidfd tells of its end, so an executor that leaves a process of its own behind is still seen to end. */
+ * It is this program run again as `layoutd-worker executor DEVICE` or `layoutd-worker compile`. It dies with
+ * the thread that started it. Its standard error goes to this one's, and the end of it is kept: when it
+ * crashes, these are its last words. A pidfd tells of its end, so one that leaves a process of its own behind
+ * is still seen to end. */
 #include "worker.h"
 
 #include <errno.h>
@@ -76,8 +77,8 @@ static void close_all(struct gpu_child *c)
 }
 
 /* Between fork and exec: only what is safe there. */
-static _Noreturn void become_executor(const int in[2], const int out[2], const int err[2], const char *device,
-                                      pid_t worker)
+static _Noreturn void become(const int in[2], const int out[2], const int err[2], const char *const argv[3],
+                             pid_t parent)
 {
     const struct rlimit none = {0};
     sigset_t empty;
@@ -86,11 +87,11 @@ static _Noreturn void become_executor(const int in[2], const int out[2], const i
     signal(SIGPIPE, SIG_DFL);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     setrlimit(RLIMIT_CORE, &none); /* a crash is an answer here, and its core would be gigabytes */
-    if (getppid() != worker || dup2(in[0], STDIN_FILENO) < 0 || dup2(out[1], STDOUT_FILENO) < 0 ||
+    if (getppid() != parent || dup2(in[0], STDIN_FILENO) < 0 || dup2(out[1], STDOUT_FILENO) < 0 ||
         dup2(err[1], STDERR_FILENO) < 0)
         _exit(EXIT_FAILURE);
     close_range(STDERR_FILENO + 1, ~0U, 0);
-    execl("/proc/self/exe", "layoutd-worker", "executor", device, (char *)NULL);
+    execl(argv[0], "layoutd-worker", argv[1], argv[2], (char *)NULL);
     _exit(WORKER_NOT_RUN);
 }
 
@@ -103,10 +104,11 @@ static void close_pipes(int in[2], int out[2], int err[2])
     }
 }
 
-bool gpu_child_start(struct gpu_child *c, const char *device)
+bool gpu_child_start(struct gpu_child *c, const char *program, const char *role, const char *device)
 {
     int in[2] = {-1, -1}, out[2] = {-1, -1}, err[2] = {-1, -1};
-    const pid_t worker = getpid();
+    const char *const argv[] = {program ? program : "/proc/self/exe", role, device};
+    const pid_t parent = getpid();
     *c = (struct gpu_child){.pidfd = -1, .in = -1, .out = -1, .err = -1};
     if (pipe2(in, O_CLOEXEC) || pipe2(out, O_CLOEXEC) || pipe2(err, O_CLOEXEC) || (c->pid = fork()) < 0) {
         const int why = errno;
@@ -116,7 +118,7 @@ bool gpu_child_start(struct gpu_child *c, const char *device)
         return false;
     }
     if (c->pid == 0)
-        become_executor(in, out, err, device, worker);
+        become(in, out, err, argv, parent);
     c->in = in[1];
     c->out = out[0];
     c->err = err[0];
@@ -273,7 +275,7 @@ static enum gpu_heard hear_end(struct gpu_child *c)
     return GPU_HEARD_END;
 }
 
-enum gpu_heard gpu_child_hear(struct gpu_child *c, int64_t until, int stop, cJSON **event)
+enum gpu_heard gpu_child_hear(struct gpu_child *c, int64_t until, int stop, int other, cJSON **event)
 {
     bool open = true;
     for (;;) {
@@ -285,7 +287,8 @@ enum gpu_heard gpu_child_hear(struct gpu_child *c, int64_t until, int stop, cJSO
         struct pollfd fds[] = {{.fd = c->out, .events = POLLIN},
                                {.fd = c->err, .events = POLLIN}, /* poll skips a descriptor of -1 */
                                {.fd = c->pidfd, .events = POLLIN},
-                               {.fd = stop, .events = POLLIN}};
+                               {.fd = stop, .events = POLLIN},
+                               {.fd = other, .events = POLLIN}};
         const int ready = poll(fds, sizeof fds / sizeof *fds, left_until(until));
         if (ready > 0 && fds[1].revents)
             hear_words(c);
@@ -293,7 +296,7 @@ enum gpu_heard gpu_child_hear(struct gpu_child *c, int64_t until, int stop, cJSO
             open = hear_more(c);
         else if (ready > 0 && fds[2].revents)
             open = false;
-        else if (ready > 0 && fds[3].revents)
+        else if (ready > 0 && (fds[3].revents || fds[4].revents))
             return GPU_HEARD_NOTHING;
         if (open && gpu_clock_ms() >= until && !(c->len && memchr(c->buffer, '\n', c->len)))
             return GPU_HEARD_NOTHING;

@@ -1,7 +1,8 @@
 /* worker_main.c: the program layoutd-worker.
  *
  *     layoutd-worker --url http://HOST:PORT --device gpu:0    leases jobs of that daemon
- *     layoutd-worker executor gpu:0                           runs them; the first one starts this one */
+ *     layoutd-worker executor gpu:0                           runs them; the first one starts this one
+ *     layoutd-worker compile                                  compiles one kernel, when the first one asks for it */
 #include "gpu.h"
 #include "worker.h"
 
@@ -16,6 +17,7 @@ enum { EXIT_USAGE = 2, MAX_NAME = 64 };
 static const char help[] =
     "Usage: layoutd-worker [--url URL] [--device gpu:N|cpu] [--name NAME]\n"
     "       layoutd-worker executor gpu:N|cpu\n"
+    "       layoutd-worker compile\n"
     "\n"
     "Runs the jobs of a layoutd, one at a time, until SIGTERM.\n"
     "\n"
@@ -27,7 +29,10 @@ static const char help[] =
     "$LAYOUTD_WORKER_TOKEN holds the token that the daemon was started with in the same variable.\n"
     "\n"
     "'executor' is the process that touches the device: it reads jobs as lines of JSON from standard\n"
-    "input and writes events as lines to standard output. A worker starts, watches and replaces it.\n";
+    "input and writes events as lines to standard output. A worker starts, watches and replaces it.\n"
+    "'compile' reads one line, {\"arch\":\"sm_90a\",\"spec\":{...}} or \"source\", has its kernel compiled "
+    "into\n"
+    "the cache, and says so; with \"want\":\"ptx\" or \"sass\" it gives that text.\n";
 
 static int usage_error(const char *what, const char *which)
 {
@@ -94,6 +99,8 @@ int main(int argc, char **argv)
     if (argc >= 2 && strcmp(argv[1], "executor") == 0)
         return argc == 3 ? gpu_executor_main(argv[2])
                          : usage_error("executor takes a device: cpu or gpu:N", "");
+    if (argc >= 2 && strcmp(argv[1], "compile") == 0)
+        return argc == 2 ? gpu_compile_main() : usage_error("compile takes no words", "");
     for (int flag; (flag = getopt_long(argc, argv, "h", flags, NULL)) != -1;) {
         switch (flag) {
         case 'u':

@@ -6,8 +6,9 @@
  *
  * It takes the spec of a copy job. Without smem a copy is one half: from src to dst. With smem there are two,
  * src to smem and smem to dst; the second has the partition of the first unless dst_thr and dst_val say
- * otherwise. What would be a mistake that nothing reports on the card is a warning: see analysis_warn.c. An
- * atom of TMA has no lanes: of it the tensor map is told, see analysis_legal.c. */
+ * otherwise. A matrix instruction given as smem_store or smem_load is the atom of its half, and atom or dst_atom says
+ * only how wide the other end is. What would be a mistake that nothing reports on the card is a warning: see
+ * analysis_warn.c. Atoms of TMA have no lanes: of them the tensor maps are told, see analysis_legal.c. */
 #include "analysis_side.h"
 #include "exchange.h"
 #include "pure.h"
@@ -32,12 +33,18 @@ const struct field copy_fields[] = {
     {"dst_tv", FIELD_NOTATION, false, NULL, "Instead of dst_thr and dst_val."},
     {"dst_tile", FIELD_NOTATION, false, NULL, "With dst_tv: the extents of the tile."},
     {"dst_atom", FIELD_TEXT, false, NULL, "The copy atom of the second half."},
+    {"smem_store", FIELD_NULLABLE, false, NULL,
+     "stmatrix by which the first half's registers reach shared memory: SM90_U32x4_STSM_N."},
+    {"smem_load", FIELD_NULLABLE, false, NULL,
+     "ldmatrix by which the second half's registers are filled: SM75_U32x4_LDSM_N."},
     FIELD_INTEGERS,
     {"kind", FIELD_CHOICE, false, kinds, "Of a job's spec."},
     {"executor", FIELD_TEXT, false, NULL, "Of a job's spec: where it runs, of no consequence here."},
     {"cache", FIELD_TEXT, false, NULL, "Of a job's spec, of no consequence here."},
     {"grid", FIELD_INT, false, NULL, "Of a job's spec, of no consequence here."},
     {"unroll", FIELD_INT, false, NULL, "Of a job's spec, of no consequence here."},
+    {"stages", FIELD_INT, false, NULL, "Of a job's spec, of no consequence here."},
+    {"counters", FIELD_FLAG, false, NULL, "Of a job's spec, of no consequence here."},
     {"seed", FIELD_INT, false, NULL, "Of a job's spec, of no consequence here."},
     {"fresh", FIELD_FLAG, false, NULL, "Of a job's spec, of no consequence here."},
     {0}};
@@ -78,15 +85,38 @@ static bool is_given(const struct partition_texts *texts)
 }
 
 static bool read_half(struct analysis *a, const char *prefix, const struct partition_texts *texts,
-                      const char *atom, const struct la_type *type, struct half *half)
+                      const char *field, const char *atom, const struct la_type *type, struct half *half)
 {
     struct la_partition whole;
     half->prefix = prefix;
-    if (!analysis_partition(a, texts, &whole) ||
-        !copying_read(a, la_format(&a->rq->cx, "%satom", prefix), atom, type, &half->copying))
+    if (!analysis_partition(a, texts, &whole) || !copying_read(a, field, atom, type, &half->copying))
         return false;
     copying_over(a, &whole, &half->copying);
     half->coverage = la_coverage_of(&a->rq->cx, &half->copying.whole);
+    return true;
+}
+
+static const char automatic[] = "AutoVectorizingCopy";
+
+/* Whether a field names a matrix instruction, which then is the atom of its half. */
+static bool is_matrix(struct analysis *a, const char *field)
+{
+    const char *text = field_notation(a->rq, field);
+    return text && strcmp(text, automatic) != 0;
+}
+
+/* Accesses of the end in global memory, where the half's own atom is a matrix instruction. */
+static bool set_global_width(struct analysis *a, const char *field, const char *atom,
+                             const struct la_type *type, enum la_end end, struct half *half)
+{
+    struct copying global;
+    if (!atom || half->copying.vector[end] != 0 || half->copying.automatic)
+        return true;
+    if (!copying_read(a, field, atom, type, &global))
+        return false;
+    if (!global.automatic && !la_access_is_matrix(global.load) && !la_access_is_matrix(global.store))
+        half->copying.vector[end] =
+            la_size(&a->rq->cx, la_layout_mode(&a->rq->cx, global.atom->copy.values[end], 1))->value;
     return true;
 }
 
@@ -95,23 +125,25 @@ static bool read_half(struct analysis *a, const char *prefix, const struct parti
 static bool read_halves(struct analysis *a, struct copy *c)
 {
     struct request *rq = a->rq;
-    static const char automatic[] = "AutoVectorizingCopy";
     const struct partition_texts first = texts_of(a, ""), second = texts_of(a, "dst_");
     const char *atom = request_field(rq, "atom"), *dst_atom = request_field(rq, "dst_atom");
+    const char *in = is_matrix(a, "smem_store") ? "smem_store" : "atom";
+    const char *out = is_matrix(a, "smem_load") ? "smem_load" : "dst_atom";
+    const char *in_atom = request_field(rq, in), *out_atom = request_field(rq, out);
     const struct copying *copying = &c->half[0].copying;
-    if (!read_half(a, "", &first, atom ? atom : automatic, c->type, &c->half[0]))
+    if (!read_half(a, "", &first, in, in_atom ? in_atom : automatic, c->type, &c->half[0]) ||
+        !set_global_width(a, "atom", atom, c->type, LA_SRC, &c->half[0]))
         return false;
     const bool one_way = copying->load == LA_CP_ASYNC || la_access_is_matrix(copying->store);
-    c->has_second = is_given(&second) || dst_atom || one_way;
+    c->has_second = is_given(&second) || out_atom || one_way;
     if (!c->has_second) {
         c->half[1] = c->half[0];
         return true;
     }
-    return read_half(a, "dst_", is_given(&second) ? &second : &first,
-                     dst_atom           ? dst_atom
-                     : one_way || !atom ? automatic
-                                        : atom,
-                     c->type, &c->half[1]);
+    if (!out_atom)
+        out_atom = one_way || !atom ? automatic : atom;
+    return read_half(a, "dst_", is_given(&second) ? &second : &first, out, out_atom, c->type, &c->half[1]) &&
+           set_global_width(a, "dst_atom", dst_atom, c->type, LA_DST, &c->half[1]);
 }
 
 /* ---- sides --------------------------------------------------------------------------------------------- */
@@ -234,7 +266,7 @@ static void run_copy(struct analysis *a)
     *c = (struct copy){0};
     if (!analysis_type(a, "type", field_notation(rq, "type"), &c->type, &c->bits))
         return;
-    if (is_tma(request_field(rq, "atom"))) {
+    if (is_tma(request_field(rq, "atom")) || is_tma(request_field(rq, "dst_atom"))) {
         answer_tma(a, c->bits);
         return;
     }

@@ -89,31 +89,47 @@ bool is_tma(const char *atom)
     return atom && strncmp(atom, "SM90_TMA_", strlen("SM90_TMA_")) == 0;
 }
 
-/* SM90_TMA_LOAD... goes from src to smem, SM90_TMA_STORE and _REDUCE from smem to dst. */
-void answer_tma(struct analysis *a, uint32_t bits)
+/* The tensor map that an atom of TMA needs: SM90_TMA_LOAD... goes from src to smem, SM90_TMA_STORE and _REDUCE from smem to
+ * dst. False, and answered, where a memory is missing or none. */
+static bool read_map(struct analysis *a, const char *field, uint32_t bits, const struct la_atom **atom,
+                     struct la_tma *out)
 {
     struct request *rq = a->rq;
-    a->field = "atom";
-    const struct la_atom *atom = la_atom_named(&rq->cx, request_field(rq, "atom"));
-    const char *global = strstr(atom->name, "LOAD") ? "src" : "dst";
+    a->field = field;
+    *atom = la_atom_named(&rq->cx, request_field(rq, field));
+    const char *global = strstr((*atom)->name, "LOAD") ? "src" : "dst";
     const char *tensor_text = field_notation(rq, global), *smem_text = field_notation(rq, "smem");
     struct la_layout tensor, smem;
     if (!tensor_text || !smem_text) {
         respond_field_problem(rq, "missing_field", tensor_text ? "smem" : global, "%s needs '%s' and 'smem'",
-                              atom->name, global);
-        return;
+                              (*atom)->name, global);
+        return false;
     }
     if (!analysis_memory(a, "smem", smem_text, &smem) || !analysis_memory(a, global, tensor_text, &tensor))
-        return;
+        return false;
     a->field = "type";
-    const struct la_tma t = la_tma_of(&rq->cx, tensor, smem, bits);
-    struct json j = json_new(&rq->cx, 1024);
+    *out = la_tma_of(&rq->cx, tensor, smem, bits);
+    return true;
+}
+
+void answer_tma(struct analysis *a, uint32_t bits)
+{
+    static const char *const fields[] = {"atom", "dst_atom"}, *const names[] = {"tma", "dst_tma"};
+    struct json j = json_new(&a->rq->cx, 1024);
     json_open(&j, '{');
     json_member_int(&j, "element_bits", bits);
     json_member_text(&j, "integers", a->integers == LA_INTEGERS_CUTE ? "cute" : "static");
-    json_member_text(&j, "atom", atom->name);
-    json_key(&j, "tma");
-    write_tma(&j, &t);
+    for (int i = 0; i < 2; i++) {
+        const struct la_atom *atom;
+        struct la_tma map;
+        if (!is_tma(request_field(a->rq, fields[i])))
+            continue;
+        if (!read_map(a, fields[i], bits, &atom, &map))
+            return;
+        json_member_text(&j, fields[i], atom->name);
+        json_key(&j, names[i]);
+        write_tma(&j, &map);
+    }
     json_close(&j, '}');
-    respond(rq, 200, "application/json", j.data, j.len);
+    respond(a->rq, 200, "application/json", j.data, j.len);
 }

@@ -19,11 +19,19 @@ enum {
     MAX_WORKERS = 256           /* far above any cluster's cards; each costs a few kilobytes */
 };
 
-static const char *const worker_states[] = {"starting", "ready", "restarting", "quarantined", "unavailable"};
+/* The last one is the daemon's own word for a remote worker that is silent. */
+static const char *const worker_states[WORKER_STATES] = {"starting",    "ready",       "restarting",
+                                                         "quarantined", "unavailable", "lost"};
+enum { WORKER_LOST = WORKER_STATES - 1 };
+
+const char *worker_state_name(int state)
+{
+    return worker_states[state];
+}
 
 const char *worker_state_find(const char *name)
 {
-    for (size_t i = 0; i < sizeof worker_states / sizeof *worker_states; i++)
+    for (int i = 0; i < WORKER_LOST; i++)
         if (strcmp(name, worker_states[i]) == 0)
             return worker_states[i];
     return NULL;
@@ -94,6 +102,18 @@ bool worker_set(struct queue *q, struct worker *w, const char *executor, const c
     return true;
 }
 
+static const char *worker_said(const struct queue *q, const struct worker *w)
+{
+    return !w->local && is_silent(q, w) ? worker_states[WORKER_LOST] : w->state;
+}
+
+void workers_count(const struct queue *q, const char *executor, int64_t counts[WORKER_STATES])
+{
+    for (const struct worker *w = q->workers; w; w = w->next)
+        for (int i = 0; i < WORKER_STATES; i++)
+            counts[i] += strcmp(w->executor, executor) == 0 && worker_said(q, w) == worker_states[i];
+}
+
 bool gpu_expected(const struct queue *q)
 {
     for (const struct worker *w = q->workers; w; w = w->next)
@@ -154,7 +174,8 @@ static bool run_devices(struct queue *q, struct call *call)
     }
     find_jobs(q, d);
     for (int state = 0; state < JOB_DONE; state++)
-        d->counts[state] = store_count(q->store, (enum job_state)state);
+        for (int class = 0; class < CLASS_COUNT; class ++)
+            d->counts[state] += store_count(q->store, (enum job_state)state, class);
     return true;
 }
 

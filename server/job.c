@@ -1,9 +1,8 @@
-/* job.c: GET and DELETE /jobs/ID, and the texts beside a result.
+/* job.c: GET and DELETE /jobs/ID.
  *
  *     GET /jobs/ID                                          what it is now, with an ETag
  *     ... Prefer: wait=30                                   when it has ended, or then
  *     ... Prefer: wait=30, If-None-Match: W/"7"             when it has changed, or 304 then
- *     GET /jobs/ID/source                                   an artifact of its result
  *
  * The ETag is the row's version. It is weak, since the place in the queue moves without the job. */
 #include "jobs.h"
@@ -66,15 +65,6 @@ static bool run_cancel(struct queue *q, struct call *call)
     return true;
 }
 
-static bool run_artifact(struct queue *q, struct call *call)
-{
-    struct fetch *f = (struct fetch *)call;
-    struct job job;
-    if (fetch_find(q, f, &job) && !(f->text = store_artifact(q->store, call->arena, job.seq, f->part)))
-        call->answer = ANSWER_NONE;
-    return true;
-}
-
 /* ---- reading ------------------------------------------------------------------------------------------------ */
 
 /* The version of If-None-Match: W/"7"; -1 when it names none. */
@@ -90,20 +80,22 @@ static int64_t known_version(struct request *rq)
 /* tail = ID ["/" part] */
 static struct fetch *begin_fetch(struct request *rq)
 {
-    struct fetch *f = jobs_call(rq, sizeof *f, run_fetch);
     const size_t len = strcspn(rq->tail, "/");
+    const char *part = rq->tail[len] ? rq->tail + len + 1 : NULL;
+    const bool is_artifact = part && strcmp(part, "events") != 0;
+    struct fetch *f = is_artifact ? artifact_begin(rq) : jobs_call(rq, sizeof *f, run_fetch);
+    if (!f)
+        return NULL;
     f->id = la_format(&rq->cx, "%.*s", (int)len, rq->tail);
-    f->part = rq->tail[len] ? rq->tail + len + 1 : NULL;
+    f->part = part;
     f->known = known_version(rq);
     f->call.until = queue_clock() + INT64_C(1000) * request_wait_seconds(rq, MAX_WAIT_S);
     if (strcmp(rq->method, "DELETE") == 0) {
         f->call.run = run_cancel;
         f->call.durable = true;
         f->owner = rq->admin ? NULL : rq->user;
-    } else if (f->part && strcmp(f->part, "events") == 0) {
+    } else if (part && !is_artifact) {
         return events_begin(rq, f) ? f : NULL;
-    } else if (f->part) {
-        f->call.run = run_artifact;
     }
     return f;
 }
@@ -148,14 +140,16 @@ void handle_job(struct request *rq)
         handle_events(rq);
         return;
     }
+    if (f->part) {
+        handle_artifact(rq, f);
+        return;
+    }
     if (!jobs_ask(rq, &f->call))
         return;
     if (f->forbidden)
         respond_problem(rq, 403, "forbidden", "the job belongs to %s", f->job.user);
     else if (f->call.answer != ANSWER_OK)
         respond_refusal(rq, &f->call);
-    else if (f->call.run == run_artifact)
-        respond(rq, 200, "text/plain; charset=utf-8", f->text, strlen(f->text));
     else
         respond_job(rq, f);
 }

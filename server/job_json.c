@@ -68,7 +68,8 @@ static void write_link(struct json *j, const char *id, const char *rel, const ch
     json_text(j, la_format(j->cx, "/jobs/%s%s%s", id, *tail ? "/" : "", tail));
 }
 
-/* One link an artifact; their names come with commas between them. */
+/* One link an artifact; their names come with commas between them. What ran on a card has a source that PTX and SASS
+ * can be made of. */
 static void write_links(struct json *j, const struct job *job)
 {
     json_key(j, "links");
@@ -80,6 +81,10 @@ static void write_links(struct json *j, const struct job *job)
         const char *one = la_format(j->cx, "%.*s", (int)len, name);
         write_link(j, job->id, one, one);
         name += len + (name[len] == ',');
+        if (job->executor && strcmp(job->executor, "gpu") == 0 && strcmp(one, "source") == 0) {
+            write_link(j, job->id, "ptx", "ptx");
+            write_link(j, job->id, "sass", "sass");
+        }
     }
     json_close(j, '}');
 }
@@ -102,6 +107,7 @@ void job_write(struct json *j, const struct job *job, bool brief)
     member_text(j, "user", job->user);
     member_text(j, "parent", job->parent_id);
     member_raw(j, "vary", job->vary);
+    member_text(j, "reused", job->reused);
     member_text(j, "wants", job->wants);
     member_text(j, "executor", job->executor);
     member_text(j, "worker", job->worker);

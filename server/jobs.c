@@ -26,16 +26,27 @@ enum {
 /* Handlers look at server->jobs under it; jobs_close frees what it points to. */
 static pthread_rwlock_t gate = PTHREAD_RWLOCK_INITIALIZER;
 
+struct jobs *jobs_enter(struct server *server)
+{
+    pthread_rwlock_rdlock(&gate);
+    return server->jobs;
+}
+
+void jobs_leave(void)
+{
+    pthread_rwlock_unlock(&gate);
+}
+
 /* ---- asking ------------------------------------------------------------------------------------------------- */
 
 /* The request is over before its answer: the call must come back before its memory goes. */
 static void abandon(struct request *rq)
 {
     struct call *call = rq->state;
-    pthread_rwlock_rdlock(&gate);
-    if (rq->server->jobs && call->sent && !atomic_load(&call->done))
-        queue_hurry(rq->server->jobs->queue, call);
-    pthread_rwlock_unlock(&gate);
+    struct jobs *jobs = jobs_enter(rq->server);
+    if (jobs && call->sent && !atomic_load(&call->done))
+        queue_hurry(jobs->queue, call);
+    jobs_leave();
 }
 
 void *jobs_call(struct request *rq, size_t size, bool (*run)(struct queue *q, struct call *call))
@@ -75,14 +86,13 @@ static bool ask_open(struct request *rq, struct queue *q, struct call *call)
 
 bool jobs_ask(struct request *rq, struct call *call)
 {
-    pthread_rwlock_rdlock(&gate);
-    struct jobs *jobs = rq->server->jobs;
+    struct jobs *jobs = jobs_enter(rq->server);
     bool answered = true;
     if (jobs)
         answered = ask_open(rq, jobs->queue, call);
     else if (!call->sent)
         call->answer = ANSWER_CLOSED;
-    pthread_rwlock_unlock(&gate);
+    jobs_leave();
     return answered;
 }
 
@@ -188,8 +198,9 @@ bool jobs_open(struct server *server)
         free(jobs);
         return false;
     }
-    if (!webhooks_start(server, jobs->queue, &jobs->webhooks) ||
+    if (!webhooks_start(server, jobs->queue, &jobs->webhooks) || !artifacts_start(server, &jobs->artifacts) ||
         !engine_start(server, jobs->queue, &jobs->engine)) {
+        artifacts_stop(jobs->artifacts);
         stop_queue(jobs);
         queue_free(jobs->queue);
         free(jobs);
@@ -214,6 +225,7 @@ void jobs_close(struct server *server)
     engine_stop(jobs->engine);
     stop_queue(jobs);
     pthread_rwlock_wrlock(&gate);
+    artifacts_stop(jobs->artifacts);
     server->jobs = NULL;
     pthread_rwlock_unlock(&gate);
     queue_free(jobs->queue);

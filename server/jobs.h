@@ -9,9 +9,11 @@
 struct engine;
 
 struct webhooks;
+struct artifacts;
 
 struct jobs {
     struct queue *queue;
+    struct artifacts *artifacts;
     struct engine *engine;
     struct webhooks *webhooks;
 };
@@ -23,6 +25,9 @@ struct jobs {
 void *jobs_call(struct request *rq, size_t size, bool (*run)(struct queue *q, struct call *call));
 /* Ask, or see whether there is an answer. False: the request is parked, and the handler returns. */
 bool jobs_ask(struct request *rq, struct call *call);
+/* server->jobs, which stays until jobs_leave; NULL while the daemon starts or ends. */
+struct jobs *jobs_enter(struct server *server);
+void jobs_leave(void);
 /* In the queue's thread: the job in the call's arena, once it has ended or the call is late; false, and
  * the call watches the job, until then. */
 bool job_await(struct queue *q, struct call *call, int64_t seq, struct job *out);
@@ -65,6 +70,13 @@ bool fetch_find(struct queue *q, struct fetch *f, struct job *job);
 bool events_begin(struct request *rq, struct fetch *f);
 void handle_events(struct request *rq);
 
+/* artifact.c: GET /jobs/ID/source and its kin. NULL when it was refused, and answered. */
+struct fetch *artifact_begin(struct request *rq);
+void handle_artifact(struct request *rq, struct fetch *f);
+bool artifacts_start(struct server *server, struct artifacts **out);
+/* What is being made is given up. */
+void artifacts_stop(struct artifacts *artifacts);
+
 /* ---- submit.c: POST /jobs ---- */
 
 /* What a spec says to the queue. */
@@ -81,6 +93,8 @@ bool spec_read(struct la_ctx *cx, const struct server *server, cJSON *json, stru
                const char **field);
 /* Answer with what is wrong with a spec. */
 void respond_bad_spec(struct request *rq, const struct la_error *error, const char *field);
+/* The job that has answered a spec, for who wants this executor; 0: none has. */
+int64_t spec_answered(struct queue *q, const char *spec, const char *wants);
 /* An id: sorts by submission, cannot be guessed. */
 const char *new_id(struct la_ctx *cx);
 /* Its last runs ended in kernel faults: it is not run any more. */
@@ -96,10 +110,14 @@ extern const char spec_stopped_failure[];
 struct child_spec {
     const char *id, *vary, *failure;
     struct spec spec;
+    int64_t answer; /* the job that has answered it before, or 0 */
 };
 
 /* The children of {"kind":"sweep",...}; NULL when it was refused, and answered. */
 struct child_spec *sweep_read(struct request *rq, size_t *count);
+/* In the queue's thread: find children that were answered before, unless they are to run again; how many are to be
+ * queued. */
+int64_t sweep_reuse(struct queue *q, struct child_spec *children, size_t count, bool fresh);
 /* In the queue's thread: queue a sweep with its children. */
 void sweep_submit(struct queue *q, struct job *sweep, const struct child_spec *children, size_t count);
 /* "result" of a sweep, as members of an open object. */
@@ -126,6 +144,10 @@ bool worker_set(struct queue *q, struct worker *worker, const char *executor, co
                 const char *state, const char *reason);
 /* The name of a state that is one, as a static text; else NULL. */
 const char *worker_state_find(const char *name);
+enum { WORKER_STATES = 6 };
+const char *worker_state_name(int state);
+/* Add the workers of an executor, by their states. */
+void workers_count(const struct queue *q, const char *executor, int64_t counts[WORKER_STATES]);
 /* True when a GPU worker is there or soon will be: then jobs that do not say where they want to run wait
  * for it. */
 bool gpu_expected(const struct queue *q);

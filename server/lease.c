@@ -2,49 +2,27 @@
  *
  *     POST /worker/register          a worker and its device            -> {"worker":"ID"}
  *     POST /worker/lease             waits for a job                    -> a job with its lease, or 204
- *     POST /worker/jobs/ID/event     compiling, running, a heartbeat... -> {"cancel":false}
- *     POST /worker/jobs/ID/result    the end of it
+ *     POST /worker/jobs/ID/event     compiling, running, a heartbeat... -> {"cancel":false}, and what is next
+ *     POST /worker/jobs/ID/result    the end of it, and what led to it
  *     POST /worker/device            its executor was replaced
  *
- * A lease is a token: who shows it may speak for the job, until the job ends or the lease is lost. One
- * endpoint is a row of the table below: what to read, what to do in the queue's thread, what to answer. */
+ * A lease is a token: who shows it may speak for the job, until the job ends or the lease is lost. A worker
+ * with a card names the job that it was last told of in "next", and is told of the one whose turn comes after
+ * the one that it runs, when that is another: it may compile it, and has no right to it. One
+ * endpoint is a row of the table below: what to read (lease_read.c), what to do in the queue's thread, what to
+ * answer. */
+#include "lease.h"
+
 #include "auth.h"
-#include "jobs.h"
 #include "routes.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    MAX_LEASE_WAIT_S = 30, /* of "Prefer: wait": below every proxy's patience */
-    MAX_EVENT = 64 * 1024, /* bytes of an event: a line of the job's history */
-    MIN_TOKEN = 16         /* bytes of a token from the environment: a shorter one is guessed */
-};
+enum { MIN_TOKEN = 16 /* bytes of a token from the environment: a shorter one is guessed */ };
 
-/* Texts that have their own addresses: /jobs/ID/source. */
-static const char *const artifact_names[] = {"source", "ptx", "sass", "log"};
-enum { ARTIFACTS = sizeof artifact_names / sizeof *artifact_names };
-
-static const char *const failure_kinds[] = {"user_error",      "kernel_fault", "timeout_queue",
-                                            "timeout_compile", "timeout_run",  "infra"};
-
-struct report {
-    struct call call;
-    const struct endpoint *endpoint;
-    bool local;         /* with the token of this daemon's own workers */
-    const char *worker; /* its id; when it registers, its name */
-    const char *executor, *device, *state, *reason;
-    const char *id, *lease;
-    const char *type, *data; /* of an event */
-    const char *result, *failure, *partial;
-    bool ours; /* the failure is no fault of the job */
-    const char *artifacts[ARTIFACTS];
-    char new_id[17]; /* of a worker that registered */
-    struct job job;  /* the answer to a lease, with its token */
-    char token[33];
-    bool cancel; /* the answer to an event */
-};
+const char *const artifact_names[ARTIFACTS] = {"source", "ptx", "sass", "log"};
 
 /* One endpoint: read the body (false: refused, and answered), run, answer. */
 struct endpoint {
@@ -121,9 +99,10 @@ static bool run_lease(struct queue *q, struct call *call)
     return true;
 }
 
-/* The job that a lease speaks for. */
-static bool find_leased(struct queue *q, struct report *r, struct job *job)
+/* The job that a lease speaks for, and its worker, if that is known. */
+static bool find_leased(struct queue *q, struct report *r, struct job *job, struct worker **worker)
 {
+    *worker = NULL;
     if (!store_find(q->store, q->scratch, r->id, job)) {
         r->call.answer = ANSWER_NONE;
         return false;
@@ -134,7 +113,9 @@ static bool find_leased(struct queue *q, struct report *r, struct job *job)
     }
     for (struct worker *w = q->workers; w; w = w->next)
         if (w->local == job->local && strcmp(w->name, job->worker) == 0)
-            w->heard = q->now;
+            *worker = w;
+    if (*worker)
+        (*worker)->heard = q->now;
     return true;
 }
 
@@ -145,25 +126,45 @@ static void put_artifacts(struct queue *q, const struct job *job, const struct r
             store_put_artifact(q->store, job->seq, artifact_names[i], r->artifacts[i]);
 }
 
+/* What has happened since the worker was last heard; nothing: it lives. */
+static void enter_events(struct queue *q, struct job *job, const struct report *r)
+{
+    for (const struct line_of_history *e = r->events; e; e = e->following) {
+        const enum job_state state = job_state_find(e->type);
+        if (state < JOB_STATE_COUNT && job_state_leased(state))
+            job_enter(q, job, state, e->data);
+        else
+            job_note(q, job, e->type, e->data);
+    }
+    put_artifacts(q, job, r);
+}
+
+/* The job that would be this worker's next, were it free now, unless it knows. */
+static void find_hint(struct queue *q, struct report *r, const struct worker *w)
+{
+    struct job next;
+    if (r->next && w && strcmp(w->executor, "gpu") == 0 && fair_next(q, w, r->call.arena, &next) &&
+        strcmp(next.id, r->next) != 0)
+        r->hint = next;
+}
+
 static bool run_event(struct queue *q, struct call *call)
 {
     struct report *r = (struct report *)call;
     struct job job;
-    if (!find_leased(q, r, &job))
+    struct worker *worker;
+    if (!find_leased(q, r, &job, &worker))
         return true;
     if (!job_state_leased(job.state)) {
         call->answer = ANSWER_GONE;
         return true;
     }
-    const enum job_state state = job_state_find(r->type);
-    if (state < JOB_STATE_COUNT && job_state_leased(state))
-        job_enter(q, &job, state, r->data);
-    else if (strcmp(r->type, "heartbeat") == 0)
-        job_heard(q, &job);
+    if (r->events)
+        enter_events(q, &job, r);
     else
-        job_note(q, &job, r->type, r->data);
-    put_artifacts(q, &job, r);
+        job_heard(q, &job);
     r->cancel = job.cancel;
+    find_hint(q, r, worker);
     return true;
 }
 
@@ -172,14 +173,15 @@ static bool run_result(struct queue *q, struct call *call)
 {
     struct report *r = (struct report *)call;
     struct job job;
-    if (!find_leased(q, r, &job) || job_state_ended(job.state))
+    struct worker *worker;
+    if (!find_leased(q, r, &job, &worker) || job_state_ended(job.state))
         return true;
+    enter_events(q, &job, r);
     if (r->partial)
         job.partial = r->partial;
     if (r->result) /* all of it is there */
         job.partial = NULL;
     job.result = r->result;
-    put_artifacts(q, &job, r);
     if (strcmp(r->state, "released") == 0)
         job_release(q, &job);
     else if (r->ours)
@@ -189,129 +191,6 @@ static bool run_result(struct queue *q, struct call *call)
         job_end(q, &job, job_state_find(r->state), r->failure);
     }
     return true;
-}
-
-/* ---- reading ------------------------------------------------------------------------------------------------ */
-
-static bool refuse_field(struct request *rq, const char *name, const char *what)
-{
-    respond_problem(rq, 400, "bad_field", "'%s' takes %s", name, what);
-    return false;
-}
-
-/* A member that is a text of 1 to `max` letters, digits and ._:@- : safe in JSON, logs and SQL alike. */
-static bool read_word(struct request *rq, const char *name, size_t max, const char **out)
-{
-    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._:@-";
-    const cJSON *item = cJSON_GetObjectItemCaseSensitive(rq->json, name);
-    const char *text = cJSON_IsString(item) ? item->valuestring : "";
-    const size_t len = strlen(text);
-    *out = text;
-    return (len > 0 && len <= max && strspn(text, letters) == len) ||
-           refuse_field(rq, name, "a short text of letters, digits and ._:@-");
-}
-
-/* A member that is an object, as JSON text; NULL when it is absent. */
-static bool read_object(struct request *rq, const char *name, const char **out)
-{
-    const cJSON *item = cJSON_GetObjectItemCaseSensitive(rq->json, name);
-    *out = NULL;
-    if (!item || cJSON_IsNull(item))
-        return true;
-    if (!cJSON_IsObject(item))
-        return refuse_field(rq, name, "an object");
-    *out = cJSON_PrintUnformatted(item);
-    return *out || refuse_field(rq, name, "less memory than this");
-}
-
-/* What a worker says of itself: its state (ready when it is silent about it), why, and its device. */
-static bool read_state(struct request *rq, struct report *r)
-{
-    const cJSON *state = cJSON_GetObjectItemCaseSensitive(rq->json, "state");
-    const cJSON *reason = cJSON_GetObjectItemCaseSensitive(rq->json, "reason");
-    r->state = worker_state_find(cJSON_IsString(state) ? state->valuestring : "ready");
-    r->reason = cJSON_IsString(reason) ? reason->valuestring : NULL;
-    return (r->state ||
-            refuse_field(rq, "state", "starting, ready, restarting, quarantined or unavailable")) &&
-           read_object(rq, "device", &r->device);
-}
-
-/* Texts of a result, or of what there is of one, that are kept beside it: taken out of it. */
-static void take_artifacts(cJSON *result, struct report *r)
-{
-    for (int i = 0; i < ARTIFACTS; i++) {
-        const cJSON *text = cJSON_DetachItemFromObjectCaseSensitive(result, artifact_names[i]);
-        if (cJSON_IsString(text))
-            r->artifacts[i] = text->valuestring;
-    }
-}
-
-static bool read_register(struct request *rq, struct report *r)
-{
-    if (!read_word(rq, "name", sizeof((struct worker *)0)->name - 1, &r->worker) ||
-        !read_word(rq, "executor", 3, &r->executor))
-        return false;
-    if (strcmp(r->executor, "gpu") != 0 && strcmp(r->executor, "cpu") != 0)
-        return refuse_field(rq, "executor", "gpu or cpu");
-    return read_state(rq, r);
-}
-
-static bool read_device(struct request *rq, struct report *r)
-{
-    return read_word(rq, "worker", 64, &r->worker) && read_state(rq, r);
-}
-
-static bool read_lease(struct request *rq, struct report *r)
-{
-    r->call.until = queue_clock() + INT64_C(1000) * request_wait_seconds(rq, MAX_LEASE_WAIT_S);
-    return read_word(rq, "worker", 64, &r->worker);
-}
-
-static bool read_event(struct request *rq, struct report *r)
-{
-    cJSON *event = cJSON_GetObjectItemCaseSensitive(rq->json, "event");
-    const cJSON *type = cJSON_DetachItemFromObjectCaseSensitive(event, "type");
-    if (!read_word(rq, "lease", 64, &r->lease))
-        return false;
-    if (!cJSON_IsString(type) || !*type->valuestring || strlen(type->valuestring) > 32)
-        return refuse_field(rq, "event", "an object with a short text as its type");
-    r->type = type->valuestring;
-    const bool partial = strcmp(r->type, "partial") == 0;
-    if (partial)
-        take_artifacts(event, r);
-    if (event->child && !read_object(rq, "event", &r->data))
-        return false;
-    return !r->data || partial || strlen(r->data) <= MAX_EVENT ||
-           refuse_field(rq, "event", "64 KiB at the most");
-}
-
-static bool is_failure(const cJSON *failure)
-{
-    const cJSON *kind = cJSON_GetObjectItemCaseSensitive(failure, "kind");
-    for (size_t i = 0; cJSON_IsString(kind) && i < sizeof failure_kinds / sizeof *failure_kinds; i++)
-        if (strcmp(kind->valuestring, failure_kinds[i]) == 0)
-            return true;
-    return false;
-}
-
-static bool read_result(struct request *rq, struct report *r)
-{
-    if (!read_word(rq, "lease", 64, &r->lease) || !read_word(rq, "state", 16, &r->state))
-        return false;
-    cJSON *result = cJSON_GetObjectItemCaseSensitive(rq->json, "result");
-    const bool done = strcmp(r->state, "done") == 0, failed = strcmp(r->state, "failed") == 0;
-    if (!done && !failed && strcmp(r->state, "cancelled") != 0 && strcmp(r->state, "released") != 0)
-        return refuse_field(rq, "state", "done, failed, cancelled or released");
-    if (done && !cJSON_IsObject(result))
-        return refuse_field(rq, "result", "an object, when the state is done");
-    const cJSON *failure = cJSON_GetObjectItemCaseSensitive(rq->json, "failure");
-    if (failed && !is_failure(failure))
-        return refuse_field(rq, "failure", "an object with the kind of the failure");
-    r->ours = failed && strcmp(cJSON_GetObjectItemCaseSensitive(failure, "kind")->valuestring, "infra") == 0;
-    take_artifacts(cJSON_GetObjectItemCaseSensitive(rq->json, "partial"), r);
-    take_artifacts(result, r);
-    return read_object(rq, "result", &r->result) && read_object(rq, "failure", &r->failure) &&
-           read_object(rq, "partial", &r->partial);
 }
 
 /* ---- answering ---------------------------------------------------------------------------------------------- */
@@ -350,18 +229,35 @@ static void answer_register(struct request *rq, struct report *r)
     respond(rq, 200, "application/json", text, strlen(text));
 }
 
+static void write_report(struct json *j, void *arg)
+{
+    const struct report *r = arg;
+    json_open(j, '{');
+    json_key(j, "cancel");
+    json_bool(j, r->cancel);
+    if (r->hint.seq) {
+        json_key(j, "next");
+        json_open(j, '{');
+        json_key(j, "job");
+        json_text(j, r->hint.id);
+        json_key(j, "spec");
+        json_raw(j, r->hint.spec, strlen(r->hint.spec));
+        json_close(j, '}');
+    }
+    json_close(j, '}');
+}
+
 static void answer_report(struct request *rq, struct report *r)
 {
-    const char *text = r->cancel ? "{\"cancel\":true}" : "{\"cancel\":false}";
-    respond(rq, 200, "application/json", text, strlen(text));
+    respond_written(rq, 200, "application/json", write_report, r);
 }
 
 static const struct endpoint endpoints[] = {
-    {"register", read_register, run_register, answer_register, false},
-    {"device", read_device, run_device, answer_report, false},
-    {"lease", read_lease, run_lease, answer_lease, false},
-    {"event", read_event, run_event, answer_report, false},
-    {"result", read_result, run_result, answer_report, true},
+    {"register", lease_read_register, run_register, answer_register, false},
+    {"device", lease_read_device, run_device, answer_report, false},
+    {"lease", lease_read_lease, run_lease, answer_lease, false},
+    {"event", lease_read_event, run_event, answer_report, false},
+    {"result", lease_read_result, run_result, answer_report, true},
 };
 
 /* tail = name | "jobs/" ID "/" name */

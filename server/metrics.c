@@ -1,11 +1,13 @@
-/* metrics.c: counters of requests for Prometheus, and the two questions of a supervisor: alive? ready?
+/* metrics.c: counters of requests for Prometheus (those of jobs: metrics_jobs.c), and the two questions of a supervisor: alive? ready?
  *
  *     layoutd_http_requests_total{route="/eval",status="200"} 42
  *     layoutd_http_request_seconds_bucket{route="/eval",le="0.001"} 40
  * Counters are atomic and only grow; a route is a row of the table, so that no client can make new series. A request
  * whose client went away before its answer is counted with status 499. */
+#include "metrics.h"
+
 #include "exchange.h"
-#include "json.h"
+#include "jobs.h"
 
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -61,7 +63,7 @@ void metrics_count(struct metrics *metrics, const struct exchange *x)
 
 /* ---- /metrics ----------------------------------------------------------------------------------------------- */
 
-__attribute__((format(printf, 2, 3))) static void put(struct json *out, const char *format, ...)
+void metrics_put(struct json *out, const char *format, ...)
 {
     char line[256];
     va_list args;
@@ -69,6 +71,11 @@ __attribute__((format(printf, 2, 3))) static void put(struct json *out, const ch
     int len = vsnprintf(line, sizeof line, format, args);
     va_end(args);
     json_bytes(out, line, (size_t)len < sizeof line ? (size_t)len : sizeof line - 1);
+}
+
+void metrics_head(struct json *out, const char *name, const char *type, const char *help)
+{
+    metrics_put(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
 }
 
 /* "/jobs/{id}" for a row that takes more than its path. */
@@ -90,8 +97,8 @@ static void put_requests(struct json *out, struct metrics *metrics, size_t i)
     for (int s = 0; s < STATUSES; s++) {
         unsigned long long n = read_counter(&metrics->routes[i].by_status[s]);
         if (n)
-            put(out, "layoutd_http_requests_total{route=\"%s\",status=\"%d\"} %llu\n", route_label(i, label),
-                STATUS_FIRST + s, n);
+            metrics_put(out, "layoutd_http_requests_total{route=\"%s\",status=\"%d\"} %llu\n",
+                        route_label(i, label), STATUS_FIRST + s, n);
     }
 }
 
@@ -108,42 +115,46 @@ static void put_histogram(struct json *out, struct metrics *metrics, size_t i)
     unsigned long long below = 0;
     for (size_t b = 0; b < BOUNDS; b++) {
         below += read_counter(&m->by_time[b]);
-        put(out, "layoutd_http_request_seconds_bucket{route=\"%s\",le=\"%g\"} %llu\n", label, bounds[b],
-            below < total ? below : total);
+        metrics_put(out, "layoutd_http_request_seconds_bucket{route=\"%s\",le=\"%g\"} %llu\n", label,
+                    bounds[b], below < total ? below : total);
     }
-    put(out, "layoutd_http_request_seconds_bucket{route=\"%s\",le=\"+Inf\"} %llu\n", label, total);
-    put(out, "layoutd_http_request_seconds_sum{route=\"%s\"} %.6f\n", label,
-        (double)read_counter(&m->microseconds) / 1e6);
-    put(out, "layoutd_http_request_seconds_count{route=\"%s\"} %llu\n", label, total);
+    metrics_put(out, "layoutd_http_request_seconds_bucket{route=\"%s\",le=\"+Inf\"} %llu\n", label, total);
+    metrics_put(out, "layoutd_http_request_seconds_sum{route=\"%s\"} %.6f\n", label,
+                (double)read_counter(&m->microseconds) / 1e6);
+    metrics_put(out, "layoutd_http_request_seconds_count{route=\"%s\"} %llu\n", label, total);
 }
 
-void handle_metrics(struct request *rq)
+static void write_http(struct json *out, struct http *http)
 {
-    struct http *http = rq->server->http;
-    struct json out = json_new(&rq->cx, 16 * 1024);
     pthread_mutex_lock(&http->lock);
     unsigned busy = http->busy, connections = 0;
     for (const struct peer *peer = http->peers; peer; peer = peer->next)
         connections++;
     pthread_mutex_unlock(&http->lock);
-    put(&out, "# HELP layoutd_info The version that answers.\n# TYPE layoutd_info gauge\n"
-              "layoutd_info{version=\"" LAYOUTD_VERSION "\"} 1\n");
-    put(&out,
-        "# HELP layoutd_http_in_flight Requests that have no full answer yet, this one included.\n"
-        "# TYPE layoutd_http_in_flight gauge\nlayoutd_http_in_flight %u\n",
-        busy);
-    put(&out,
-        "# HELP layoutd_http_connections Open connections.\n# TYPE layoutd_http_connections gauge\n"
-        "layoutd_http_connections %u\n",
-        connections);
-    put(&out, "# HELP layoutd_http_requests_total Requests by route and status.\n"
-              "# TYPE layoutd_http_requests_total counter\n");
+    metrics_head(out, "layoutd_info", "gauge", "The version that answers.");
+    metrics_put(out, "layoutd_info{version=\"" LAYOUTD_VERSION "\"} 1\n");
+    metrics_head(out, "layoutd_http_in_flight", "gauge",
+                 "Requests that have no full answer yet, this one included.");
+    metrics_put(out, "layoutd_http_in_flight %u\n", busy);
+    metrics_head(out, "layoutd_http_connections", "gauge", "Open connections.");
+    metrics_put(out, "layoutd_http_connections %u\n", connections);
+    metrics_head(out, "layoutd_http_requests_total", "counter", "Requests by route and status.");
     for (size_t i = 0; i <= ROUTES_MAX; i++)
-        put_requests(&out, http->metrics, i);
-    put(&out, "# HELP layoutd_http_request_seconds From the request line to the last byte of the answer.\n"
-              "# TYPE layoutd_http_request_seconds histogram\n");
+        put_requests(out, http->metrics, i);
+    metrics_head(out, "layoutd_http_request_seconds", "histogram",
+                 "From the request line to the last byte of the answer.");
     for (size_t i = 0; i <= ROUTES_MAX; i++)
-        put_histogram(&out, http->metrics, i);
+        put_histogram(out, http->metrics, i);
+}
+
+void handle_metrics(struct request *rq)
+{
+    struct call *call = rq->state ? rq->state : metrics_jobs_begin(rq);
+    if (!jobs_ask(rq, call))
+        return;
+    struct json out = json_new(&rq->cx, 16 * 1024);
+    write_http(&out, rq->server->http);
+    metrics_jobs_write(&out, call);
     respond_header(rq, "Cache-Control", "no-store");
     respond(rq, 200, "text/plain; version=0.0.4; charset=utf-8", out.data, out.len);
 }

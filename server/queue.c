@@ -150,12 +150,38 @@ static void find_wake(struct queue *q)
             q->wake = c->until;
 }
 
+static int64_t clock_us(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
+}
+
+/* Commit, and tell how that went: a durable one by the calls that share it. */
+static bool commit(struct queue *q, bool durable, unsigned calls)
+{
+    const int64_t begun = clock_us();
+    const bool ok = store_commit(q->store);
+    q->tally.commits++;
+    q->tally.uncommitted += !ok;
+    if (!ok || !durable)
+        return ok;
+    int size = 0;
+    while (size + 1 < BATCH_SIZES && calls > 1U << size)
+        size++;
+    q->tally.batches[size]++;
+    q->tally.batch_calls += calls;
+    q->tally.commit_us += (uint64_t)(clock_us() - begun);
+    return ok;
+}
+
 static void run_batch(struct queue *q, struct call *fresh, bool stop)
 {
+    const struct tally before = q->tally;
+    unsigned durable_calls = 0;
     q->now = queue_clock();
     q->today = clock_read(CLOCK_REALTIME);
     q->batch++;
-    bool durable = false;
     struct call **end = &q->waiting;
     while (*end)
         end = &(*end)->next;
@@ -163,14 +189,19 @@ static void run_batch(struct queue *q, struct call *fresh, bool stop)
     for (struct call *c = fresh; c; c = c->next) {
         c->ready = true;
         c->batch = q->batch;
-        durable |= c->durable;
+        durable_calls += c->durable;
     }
+    const bool durable = durable_calls > 0;
     store_begin(q->store, durable);
     jobs_sweep(q);
     struct call *answered = settle(q, stop);
     jobs_tidy(q);
     find_wake(q);
-    if (!store_commit(q->store)) {
+    if (!commit(q, durable, durable_calls)) {
+        const struct tally now = q->tally;
+        q->tally = before;
+        q->tally.commits = now.commits;
+        q->tally.uncommitted = now.uncommitted;
         answered = refuse(q, answered);
         q->wake = q->now + RETRY_MS;
     }

@@ -63,12 +63,28 @@ struct worker {
     struct worker *next;
 };
 
+/* Kinds of failures: states.c. */
+enum { FAILURE_KINDS = 6 };
+extern const char *const failure_kinds[FAILURE_KINDS];
+
+/* What has happened since the daemon's start, for /metrics; of a batch that is rolled back nothing has. */
+enum { BATCH_SIZES = 9 }; /* up to 1, 2, 4, ... 128 calls, and more */
+struct tally {
+    uint64_t submitted, done, cancelled, failed[FAILURE_KINDS];
+    uint64_t leases, lost, reused;
+    uint64_t hooks[2];               /* calls that failed, and that were taken */
+    uint64_t commits, uncommitted;   /* all, and those that failed */
+    uint64_t batches[BATCH_SIZES];   /* durable ones, by how many calls they answered */
+    uint64_t batch_calls, commit_us; /* of these */
+};
+
 struct queue {
     struct server *server;
     struct store *store;
     struct la_arena *scratch; /* of one call's run */
     int64_t now, today;       /* of the batch: monotonic, and milliseconds since 1970 */
     struct worker *workers;
+    struct tally tally;
     struct call *waiting; /* in order of arrival */
     uint64_t batch;
     int64_t wake;  /* monotonic: when the next deadline passes */
@@ -162,6 +178,8 @@ void job_cancel(struct queue *q, struct job *job);
 void job_release(struct queue *q, struct job *job);
 /* The lease is lost with its worker: back to the queue once, then failed as infra. */
 void job_lose(struct queue *q, struct job *job, const char *why);
+/* It ended without having run: answered by an earlier job, whose result and texts are its own now. */
+void job_answer(struct queue *q, struct job *job, const struct job *earlier);
 /* It ended without having run: refused by its plan, or stopped. */
 void job_refuse(struct queue *q, struct job *job, const char *failure);
 /* Everything whose deadline has passed. */

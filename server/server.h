@@ -27,6 +27,7 @@ struct options {
     long user_seconds;           /* seconds of workers that one user may use in an hour; 0: all */
     long keep_days, keep_mib;    /* ended jobs are kept so long, and in so much */
     bool allow_private_webhooks; /* webhooks may call this machine and its network, in plain http too */
+    const char *webhook_ca;      /* a file of authorities besides the system's; NULL: none */
     bool allow_planted_faults;   /* for tests: a job's spec may ask for a fault */
 };
 

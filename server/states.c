@@ -11,6 +11,7 @@
  * so that a result that is sent twice is known. */
 #include "queue.h"
 
+#include <cjson/cJSON.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -36,6 +37,22 @@ const char *queue_text(struct queue *q, const char *format, ...)
     return to;
 }
 
+const char *const failure_kinds[FAILURE_KINDS] = {"user_error",      "kernel_fault", "timeout_queue",
+                                                  "timeout_compile", "timeout_run",  "infra"};
+
+static void count_end(struct tally *t, const struct job *job)
+{
+    t->done += job->state == JOB_DONE;
+    t->cancelled += job->state == JOB_CANCELLED;
+    if (job->state != JOB_FAILED)
+        return;
+    cJSON *failure = cJSON_Parse(job->failure ? job->failure : "{}");
+    const char *kind = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(failure, "kind"));
+    for (int i = 0; kind && i < FAILURE_KINDS; i++)
+        t->failed[i] += strcmp(kind, failure_kinds[i]) == 0;
+    cJSON_Delete(failure);
+}
+
 static void save(struct queue *q, const struct job *job, const char *event, const char *data)
 {
     store_save(q->store, job);
@@ -56,6 +73,7 @@ void job_submit(struct queue *q, struct job *job)
     job->created = q->today;
     job->deadline = job->open ? 0 : q->now + job->budget.queue_ms; /* a sweep's children have theirs */
     store_add(q->store, job);
+    q->tally.submitted += !job->open;
     store_add_event(q->store, job->seq, q->today, "queued", NULL, INT64_MAX);
     queue_changed(q, WATCH_WORK);
 }
@@ -66,7 +84,21 @@ void job_refuse(struct queue *q, struct job *job, const char *failure)
     job->created = job->finished = q->today;
     job->failure = failure;
     store_add(q->store, job);
+    count_end(&q->tally, job);
     save(q, job, "failed", failure);
+}
+
+void job_answer(struct queue *q, struct job *job, const struct job *earlier)
+{
+    job->state = JOB_DONE;
+    job->created = job->finished = q->today;
+    job->executor = earlier->executor;
+    job->result = earlier->result;
+    job->reused = earlier->id;
+    store_add(q->store, job);
+    store_copy_artifacts(q->store, earlier->seq, job->seq);
+    q->tally.reused++;
+    save(q, job, "done", queue_text(q, "{\"reused\":\"%s\"}", earlier->id));
 }
 
 void job_lease(struct queue *q, struct job *job, const struct worker *worker, const char *token)
@@ -77,6 +109,7 @@ void job_lease(struct queue *q, struct job *job, const struct worker *worker, co
     job->local = worker->local;
     job->executor = worker->executor;
     job->attempts++;
+    q->tally.leases++;
     job->leased = q->now;
     job->deadline = q->now + LEASE_MS;
     fair_leased(q, job->user);
@@ -122,6 +155,8 @@ void job_end(struct queue *q, struct job *job, enum job_state state, const char 
     job->deadline = 0;
     if (state == JOB_FAILED)
         job->failure = data;
+    if (strcmp(job->wants, "sweep") != 0)
+        count_end(&q->tally, job);
     save(q, job, job_state_name(state), data);
     if (job->webhook) {
         store_add_hook(q->store, job->seq, q->today);
@@ -145,6 +180,7 @@ void job_cancel(struct queue *q, struct job *job)
 
 static void requeue(struct queue *q, struct job *job, const char *why)
 {
+    fair_submitted(q, job->user); /* who may have been forgotten meanwhile */
     job->state = JOB_QUEUED;
     job->lease = NULL;
     job->deadline = q->now + job->budget.queue_ms;
@@ -185,6 +221,7 @@ static void take_back(struct queue *q, struct job *job, const char *why)
 void job_lose(struct queue *q, struct job *job, const char *why)
 {
     job->losses++;
+    q->tally.lost++;
     take_back(q, job, why);
 }
 

@@ -15,7 +15,7 @@
 #define COLUMNS_BUT_RESULT \
     "seq,id,user,state,kind,wants,spec,key,queue_ms,compile_ms,run_ms,created,started,finished,deadline," \
     "attempts,cancel,lease,worker,local,executor,failure,partial,parent,class,version,open,vary,losses," \
-    "leased,cost,webhook,(SELECT p.id FROM jobs p WHERE p.seq=jobs.parent)," \
+    "leased,cost,webhook,reused,(SELECT p.id FROM jobs p WHERE p.seq=jobs.parent)," \
     "(SELECT group_concat(name) FROM artifacts WHERE job=seq),"
 #define SELECT_JOB "SELECT " COLUMNS_BUT_RESULT "result FROM jobs "
 /* For lists: of the result only what fits in a line. */
@@ -32,8 +32,8 @@ static const char *const statements[SQL_COUNT] = {
     [SQL_BEGIN] = "BEGIN",
     [SQL_COMMIT] = "COMMIT",
     [SQL_ADD] = "INSERT INTO jobs(id,user,state,kind,wants,spec,spec_hash,key,queue_ms,compile_ms,run_ms,"
-                "created,deadline,parent,class,vary,webhook,open) "
-                "VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18)",
+                "created,deadline,parent,class,vary,webhook,open,reused) "
+                "VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19)",
     [SQL_SAVE] = "UPDATE jobs SET state=?2,started=?3,finished=?4,deadline=?5,attempts=?6,cancel=?7,lease=?8,"
                  "worker=?9,local=?10,executor=?11,result=?12,failure=?13,partial=?14,losses=?15,leased=?16,"
                  "cost=?17,version=version+1,verified=?12->>'$.verified'=1,"
@@ -42,8 +42,9 @@ static const char *const statements[SQL_COUNT] = {
     [SQL_GET] = SELECT_JOB "WHERE seq=?1",
     [SQL_FIND] = SELECT_JOB "WHERE id=?1",
     [SQL_FIND_KEY] = SELECT_JOB "WHERE user=?1 AND key=?2",
-    [SQL_FIND_ANSWER] = SELECT_JOB "WHERE spec_hash=?1 AND executor=?2 AND spec=?3 AND state='done' "
-                                   "AND coalesce(result->>'$.verified',1) ORDER BY seq DESC LIMIT 1",
+    [SQL_FIND_ANSWER] =
+        "SELECT seq FROM jobs WHERE spec_hash=?1 AND executor=?2 AND spec=?3 AND state='done' "
+        "AND coalesce(verified,1) AND reused IS NULL ORDER BY seq DESC LIMIT 1",
     [SQL_FIND_OVERDUE] = SELECT_JOB "WHERE deadline>0 AND deadline<=?1 LIMIT 1",
     [SQL_FIND_LEASED] = SELECT_JOB "WHERE " LEASED " AND seq>?1 ORDER BY seq LIMIT 1",
     [SQL_FIND_BEFORE] = SELECT_BRIEF "WHERE seq<?1 AND parent=?2 ORDER BY seq DESC LIMIT 1",
@@ -55,7 +56,7 @@ static const char *const statements[SQL_COUNT] = {
     [SQL_HEARD] = "UPDATE jobs SET deadline=?2 WHERE seq=?1",
     [SQL_NEXT_DEADLINE] = "SELECT min(deadline) FROM jobs WHERE deadline>0",
     [SQL_RESTART_WAITING] = "UPDATE jobs SET deadline=?1+queue_ms WHERE state='queued' AND wants<>'sweep'",
-    [SQL_COUNT_STATE] = "SELECT count(*) FROM jobs WHERE state=?1 AND wants<>'sweep'",
+    [SQL_COUNT_STATE] = "SELECT count(*) FROM jobs WHERE state=?1 AND wants<>'sweep' AND class=?2",
     [SQL_COUNT_FAULTS] = "SELECT count(*) FROM jobs WHERE spec_hash=?1 AND spec=?2 AND state='failed' "
                          "AND failure->>'$.kind'='kernel_fault' AND attempts>0 AND finished>?3 AND seq>?4",
     [SQL_LAST_DONE] = "SELECT max(seq) FROM jobs WHERE spec_hash=?1 AND spec=?2 AND state='done'",
@@ -66,12 +67,14 @@ static const char *const statements[SQL_COUNT] = {
         "SELECT count(*),(SELECT failure->>'$.kind' FROM jobs WHERE parent=?1 AND state='failed' "
         "ORDER BY seq DESC LIMIT 1) FROM jobs WHERE parent=?1 AND state='done'",
     [SQL_CHILDREN] =
-        "SELECT id,state,kind,vary,executor,verified,speed,micros,failure FROM jobs WHERE parent=?1 "
+        "SELECT id,state,kind,vary,executor,verified,speed,micros,failure,reused FROM jobs WHERE parent=?1 "
         "ORDER BY verified DESC,speed DESC,micros IS NULL,micros,seq",
     [SQL_ADD_EVENT] = "INSERT INTO events(job,seq,at,type,data) SELECT ?1,coalesce(max(seq),0)+1,?2,?3,?4 "
                       "FROM events WHERE job=?1 HAVING coalesce(max(seq),0)<?5",
     [SQL_NEXT_EVENT] = "SELECT seq,at,type,data FROM events WHERE job=?1 AND seq>?2 ORDER BY seq LIMIT 1",
     [SQL_PUT_ARTIFACT] = "INSERT OR REPLACE INTO artifacts(job,name,text) VALUES(?1,?2,?3)",
+    [SQL_COPY_ARTIFACTS] =
+        "INSERT INTO artifacts(job,name,text) SELECT ?2,name,text FROM artifacts WHERE job=?1",
     [SQL_ARTIFACT] = "SELECT text FROM artifacts WHERE job=?1 AND name=?2",
     [SQL_TURNS] = "SELECT name,used,at,since,hour,hour_used,"
                   "(SELECT count(*) FROM jobs WHERE " LEASED " AND user=name),"
@@ -85,9 +88,14 @@ static const char *const statements[SQL_COUNT] = {
     [SQL_COUNT_BEFORE] = "SELECT count(*) FROM jobs WHERE state='queued' AND user=?1 AND class=?2 AND "
                          "wants IN ('any','cpu','gpu') AND seq<?3",
     [SQL_COUNT_QUEUED] = "SELECT coalesce(sum(count),0) FROM queued",
+    [SQL_QUEUED_IN] =
+        "SELECT sum(count),min((SELECT created FROM jobs WHERE seq=(SELECT min(seq) FROM jobs "
+        "WHERE state='queued' AND user=queued.user AND class=?1 AND wants IN ('any','cpu','gpu')))) "
+        "FROM queued WHERE class=?1 AND count>0",
     [SQL_RECENT_COST] = "SELECT CAST(avg(cost) AS INTEGER) FROM (SELECT cost FROM jobs WHERE state='done' "
                         "ORDER BY seq DESC LIMIT 20) WHERE cost>0",
     [SQL_ADD_HOOK] = "INSERT OR IGNORE INTO hooks(job,due) VALUES(?1,?2)",
+    [SQL_HOOKS] = "SELECT count(*) FROM hooks",
     [SQL_NEXT_HOOK] = "SELECT job,tries,due FROM hooks ORDER BY due LIMIT 1",
     [SQL_HOOK_LATER] = "UPDATE hooks SET tries=tries+1,due=?2 WHERE job=?1",
     [SQL_HOOK_OVER] = "DELETE FROM hooks WHERE job=?1",
@@ -235,6 +243,7 @@ bool store_read_job(struct store *s, sqlite3_stmt *st, struct la_arena *arena, s
     out->leased = INTEGER;
     out->cost = INTEGER;
     out->webhook = TEXT;
+    out->reused = TEXT;
     out->parent_id = TEXT;
     out->artifacts = TEXT;
     out->result = TEXT;
@@ -279,10 +288,11 @@ static int64_t hash(const char *spec)
 
 void store_add(struct store *s, struct job *job)
 {
-    store_step(s, store_bind(s, SQL_ADD, "ttttttitiiiiiiitti", job->id, job->user, job_state_name(job->state),
-                             job->kind, job->wants, job->spec, hash(job->spec), job->key,
-                             job->budget.queue_ms, job->budget.compile_ms, job->budget.run_ms, job->created,
-                             job->deadline, job->parent, job->class, job->vary, job->webhook, job->open));
+    store_step(s,
+               store_bind(s, SQL_ADD, "ttttttitiiiiiiittit", job->id, job->user, job_state_name(job->state),
+                          job->kind, job->wants, job->spec, hash(job->spec), job->key, job->budget.queue_ms,
+                          job->budget.compile_ms, job->budget.run_ms, job->created, job->deadline,
+                          job->parent, job->class, job->vary, job->webhook, job->open, job->reused));
     job->seq = sqlite3_last_insert_rowid(s->db);
 }
 
@@ -315,10 +325,9 @@ bool store_find_key(struct store *s, struct la_arena *arena, const char *user, c
     return store_read_job(s, store_bind(s, SQL_FIND_KEY, "tt", user, key), arena, out);
 }
 
-bool store_find_answer(struct store *s, struct la_arena *arena, const char *spec, const char *executor,
-                       struct job *out)
+int64_t store_find_answer(struct store *s, const char *spec, const char *executor)
 {
-    return store_read_job(s, store_bind(s, SQL_FIND_ANSWER, "itt", hash(spec), executor, spec), arena, out);
+    return store_integer(s, store_bind(s, SQL_FIND_ANSWER, "itt", hash(spec), executor, spec), 0);
 }
 
 bool store_find_overdue(struct store *s, struct la_arena *arena, int64_t now, struct job *out)
@@ -350,9 +359,9 @@ void store_restart_waiting(struct store *s, int64_t now)
     store_step(s, store_bind(s, SQL_RESTART_WAITING, "i", now));
 }
 
-int64_t store_count(struct store *s, enum job_state state)
+int64_t store_count(struct store *s, enum job_state state, int64_t class)
 {
-    return store_integer(s, store_bind(s, SQL_COUNT_STATE, "t", job_state_name(state)), 0);
+    return store_integer(s, store_bind(s, SQL_COUNT_STATE, "ti", job_state_name(state), class), 0);
 }
 
 static int64_t count_faults(struct store *s, const char *spec, int64_t since, int64_t after)
@@ -393,6 +402,11 @@ bool store_next_event(struct store *s, struct la_arena *arena, int64_t seq, int6
 void store_put_artifact(struct store *s, int64_t seq, const char *name, const char *content)
 {
     store_step(s, store_bind(s, SQL_PUT_ARTIFACT, "itt", seq, name, content));
+}
+
+void store_copy_artifacts(struct store *s, int64_t from, int64_t to)
+{
+    store_step(s, store_bind(s, SQL_COPY_ARTIFACTS, "ii", from, to));
 }
 
 const char *store_artifact(struct store *s, struct la_arena *arena, int64_t seq, const char *name)

@@ -34,7 +34,7 @@ static inline bool job_state_leased(enum job_state state)
 }
 
 /* Whose turn it is, before anything else: a person waits for the first, a list for the second. */
-enum job_class { CLASS_INTERACTIVE, CLASS_SWEEP };
+enum job_class { CLASS_INTERACTIVE, CLASS_SWEEP, CLASS_COUNT };
 
 /* How long a job may stay in each part of its life. */
 struct budget {
@@ -63,6 +63,7 @@ struct job {
     const char *parent_id;      /* only read */
     int64_t open;               /* of a sweep: children that have not ended */
     const char *vary;           /* of a child: what makes it differ from its sweep's base, JSON */
+    const char *reused;         /* the job that had answered its spec before, or NULL */
     int64_t losses;             /* workers that died with it */
     int64_t leased;             /* monotonic milliseconds of the last lease */
     int64_t cost;               /* milliseconds of a worker that its user was charged */
@@ -108,9 +109,8 @@ bool store_get(struct store *store, struct la_arena *arena, int64_t seq, struct 
 bool store_find(struct store *store, struct la_arena *arena, const char *id, struct job *out);
 bool store_find_key(struct store *store, struct la_arena *arena, const char *user, const char *key,
                     struct job *out);
-/* The newest answer to a spec by an executor of this kind; one that did not verify is no answer. */
-bool store_find_answer(struct store *store, struct la_arena *arena, const char *spec, const char *executor,
-                       struct job *out);
+/* The newest job that answered a spec on an executor of this kind, or 0; one that did not verify is no answer. */
+int64_t store_find_answer(struct store *store, const char *spec, const char *executor);
 /* One whose deadline has passed. */
 bool store_find_overdue(struct store *store, struct la_arena *arena, int64_t now, struct job *out);
 /* A leased one after the job `after`. */
@@ -124,7 +124,9 @@ bool store_find_before(struct store *store, struct la_arena *arena, int64_t befo
 int64_t store_next_deadline(struct store *store);
 /* Give every queued job its whole waiting time again. */
 void store_restart_waiting(struct store *store, int64_t now);
-int64_t store_count(struct store *store, enum job_state state);
+int64_t store_count(struct store *store, enum job_state state, int64_t class);
+/* How many of a class are queued, and when the oldest was; *since is left as it is when there are none. */
+int64_t store_queued_in(struct store *store, int64_t class, int64_t *since);
 /* Did a spec end in so many kernel faults since then, and since it last went well? */
 bool store_is_faulty(struct store *store, const char *spec, int64_t faults, int64_t since);
 
@@ -137,13 +139,14 @@ bool store_next_event(struct store *store, struct la_arena *arena, int64_t seq, 
 
 /* Texts beside a result, for example "source". */
 void store_put_artifact(struct store *store, int64_t seq, const char *name, const char *text);
+void store_copy_artifacts(struct store *store, int64_t from, int64_t to);
 const char *store_artifact(struct store *store, struct la_arena *arena, int64_t seq, const char *name);
 
 /* ---- store_sweep.c: sweeps and their children ---- */
 
 /* A line of a sweep's result. Numbers that a child does not have are NaN. */
 struct child {
-    const char *id, *state, *kind, *vary, *executor, *failure;
+    const char *id, *state, *kind, *vary, *executor, *failure, *reused;
     int verified; /* 1, 0, or -1: not known */
     double speed, micros;
     struct child *next;
@@ -203,6 +206,7 @@ struct hook {
     int64_t job, tries, due;
 };
 void store_add_hook(struct store *store, int64_t job, int64_t due);
+int64_t store_hooks(struct store *store); /* how many */
 bool store_next_hook(struct store *store, struct hook *out);
 void store_hook_later(struct store *store, int64_t job, int64_t due);
 void store_hook_over(struct store *store, int64_t job);

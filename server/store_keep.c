@@ -8,6 +8,11 @@ void store_add_hook(struct store *s, int64_t job, int64_t due)
     store_step(s, store_bind(s, SQL_ADD_HOOK, "ii", job, due));
 }
 
+int64_t store_hooks(struct store *s)
+{
+    return store_integer(s, store_bind(s, SQL_HOOKS, ""), 0);
+}
+
 bool store_next_hook(struct store *s, struct hook *out)
 {
     sqlite3_stmt *st = store_bind(s, SQL_NEXT_HOOK, "");

@@ -87,6 +87,8 @@ static const char *const migrations[] = {
     "new.state='queued'"
     " AND new.wants<>'sweep' BEGIN"
     " INSERT INTO queued VALUES(new.user,new.class,1) ON CONFLICT DO UPDATE SET count=count+1; END;",
+    /* children of sweeps that were answered from the store */
+    "ALTER TABLE jobs ADD COLUMN reused TEXT;",
 };
 enum { SCHEMA_VERSION = sizeof migrations / sizeof *migrations };
 

@@ -53,7 +53,8 @@ struct child *store_children(struct store *s, struct la_arena *arena, int64_t pa
                             .verified = known ? sqlite3_column_int(st, 5) : -1,
                             .speed = number(st, 6),
                             .micros = number(st, 7),
-                            .failure = store_text(s, st, 8, arena)};
+                            .failure = store_text(s, st, 8, arena),
+                            .reused = store_text(s, st, 9, arena)};
         *end = c;
         end = &c->next;
     }

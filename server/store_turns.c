@@ -102,3 +102,15 @@ int64_t store_recent_cost(struct store *s, int64_t otherwise)
 {
     return store_integer(s, store_bind(s, SQL_RECENT_COST, ""), otherwise);
 }
+
+int64_t store_queued_in(struct store *s, int64_t class, int64_t *since)
+{
+    sqlite3_stmt *st = store_bind(s, SQL_QUEUED_IN, "i", class);
+    if (!store_step(s, st))
+        return 0;
+    const int64_t count = sqlite3_column_int64(st, 0);
+    if (count)
+        *since = sqlite3_column_int64(st, 1);
+    sqlite3_reset(st);
+    return count;
+}

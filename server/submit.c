@@ -31,7 +31,7 @@ enum {
 struct submit {
     struct call call;
     struct job job;
-    bool fresh;
+    bool fresh;          /* of a sweep: its children */
     bool cached, reused; /* answered from the store; its key was used for another spec */
     bool stopped;        /* the spec is */
     struct child_spec *children;
@@ -50,6 +50,12 @@ static bool same_question(const struct job *a, const struct job *b)
            a->budget.run_ms == b->budget.run_ms;
 }
 
+int64_t spec_answered(struct queue *q, const char *spec, const char *wants)
+{
+    const bool any = strcmp(wants, "any") == 0;
+    return store_find_answer(q->store, spec, !any ? wants : gpu_expected(q) ? "gpu" : "cpu");
+}
+
 /* What is there already: the job of this key, or an answer to this spec. */
 static bool find_earlier(struct queue *q, struct submit *s)
 {
@@ -59,13 +65,12 @@ static bool find_earlier(struct queue *q, struct submit *s)
         s->job = earlier;
         return true;
     }
-    const char *executor = s->job.wants;
-    if (strcmp(executor, "any") == 0)
-        executor = gpu_expected(q) ? "gpu" : "cpu";
-    if (s->fresh || !store_find_answer(q->store, s->call.arena, s->job.spec, executor, &earlier))
+    if (s->fresh || s->children ||
+        !store_get(q->store, s->call.arena, spec_answered(q, s->job.spec, s->job.wants), &earlier))
         return false;
     s->job = earlier;
     s->cached = true;
+    q->tally.reused++;
     return true;
 }
 
@@ -80,11 +85,14 @@ bool spec_is_stopped(struct queue *q, const char *spec)
 /* Queue a new job; false when it may not be. */
 static bool queue_job(struct queue *q, struct submit *s)
 {
+    const int64_t jobs = s->children ? sweep_reuse(q, s->children, s->count, s->fresh) : 1;
     s->stopped = spec_is_stopped(q, s->job.spec);
-    s->admission = fair_admit(q, s->job.user, s->children ? (int64_t)s->count : 1);
+    if (jobs)
+        s->admission = fair_admit(q, s->job.user, jobs);
     if (s->stopped || s->admission.verdict != ADMITTED)
         return false;
-    fair_submitted(q, s->job.user);
+    if (jobs)
+        fair_submitted(q, s->job.user);
     if (s->children)
         sweep_submit(q, &s->job, s->children, s->count);
     else
@@ -273,10 +281,9 @@ static bool read_webhook(struct request *rq, struct submit *s)
 /* The children, and the sweep's own row: the question as it was asked. */
 static bool read_sweep(struct request *rq, struct submit *s)
 {
-    cJSON_DeleteItemFromObjectCaseSensitive(rq->json, "fresh"); /* it is */
+    s->fresh = cJSON_IsTrue(cJSON_DetachItemFromObjectCaseSensitive(rq->json, "fresh"));
     s->children = sweep_read(rq, &s->count);
     s->job.kind = s->job.wants = "sweep";
-    s->fresh = true;
     if (s->children)
         s->job.spec = canonical_json(&rq->cx, rq->json);
     return s->children != NULL;

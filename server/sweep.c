@@ -4,7 +4,8 @@
  *     {"kind":"sweep", "base":{...}, "list":[{"unroll":1}, {"unroll":2, "cache":"streaming"}]}         these: 2
  *
  * A child is the base with some fields set otherwise: a job like any other, but of the class that waits. One that is
- * refused by its plan is a child that has failed as user_error, so that a grid may hold what cannot run. The sweep
+ * refused by its plan is a child that has failed as user_error, so that a grid may hold what cannot run; one whose spec
+ * has an answer in the store is done with that, unless "fresh":true is said of it or of the sweep. The sweep
  * itself is never leased: it runs from its first child's lease and ends with its last child's end; its result is
  * read from its children, the best first, at any time. */
 #include "jobs.h"
@@ -98,8 +99,8 @@ static bool read_sweep(struct reading *r)
             strcmp(item->string, "vary") != 0 && strcmp(item->string, "list") != 0)
             return refuse(r->rq, LA_E_unknown_name, item->string,
                           la_format(&r->rq->cx,
-                                    "a sweep has no field '%.60s'; known: kind base vary list budget "
-                                    "webhook",
+                                    "a sweep has no field '%.60s'; known: kind base vary list fresh "
+                                    "budget webhook",
                                     item->string));
     }
     const cJSON *vary = cJSON_GetObjectItemCaseSensitive(json, "vary");
@@ -227,27 +228,46 @@ static void finish(struct queue *q, struct job *sweep)
                            kind));
 }
 
+int64_t sweep_reuse(struct queue *q, struct child_spec *children, size_t count, bool fresh)
+{
+    int64_t jobs = 0;
+    for (size_t i = 0; i < count; i++) {
+        struct child_spec *c = &children[i];
+        if (!c->failure && !fresh && !c->spec.fresh)
+            c->answer = spec_answered(q, c->spec.text, c->spec.wants);
+        jobs += !c->failure && !c->answer;
+    }
+    return jobs;
+}
+
+static void submit_child(struct queue *q, const struct job *sweep, const struct child_spec *c)
+{
+    struct job child = {.id = c->id,
+                        .user = sweep->user,
+                        .kind = c->spec.kind,
+                        .wants = c->spec.wants,
+                        .spec = c->spec.text,
+                        .budget = sweep->budget,
+                        .parent = sweep->seq,
+                        .class = CLASS_SWEEP,
+                        .vary = c->vary},
+               earlier;
+    la_arena_reset(q->scratch); /* results are long */
+    if (c->failure)
+        job_refuse(q, &child, c->failure);
+    else if (c->answer && store_get(q->store, q->scratch, c->answer, &earlier))
+        job_answer(q, &child, &earlier);
+    else
+        job_submit(q, &child);
+}
+
 void sweep_submit(struct queue *q, struct job *sweep, const struct child_spec *children, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        sweep->open += !children[i].failure;
+        sweep->open += !children[i].failure && !children[i].answer;
     job_submit(q, sweep);
-    for (size_t i = 0; i < count; i++) {
-        const struct child_spec *c = &children[i];
-        struct job child = {.id = c->id,
-                            .user = sweep->user,
-                            .kind = c->spec.kind,
-                            .wants = c->spec.wants,
-                            .spec = c->spec.text,
-                            .budget = sweep->budget,
-                            .parent = sweep->seq,
-                            .class = CLASS_SWEEP,
-                            .vary = c->vary};
-        if (c->failure)
-            job_refuse(q, &child, c->failure);
-        else
-            job_submit(q, &child);
-    }
+    for (size_t i = 0; i < count; i++)
+        submit_child(q, sweep, &children[i]);
     if (!sweep->open)
         finish(q, sweep);
 }
@@ -325,6 +345,10 @@ static void write_child(struct json *j, const struct child *c, int64_t rank)
     write_number(j, strcmp(c->kind, "mma") == 0 ? "tflops" : "gbps", c->speed);
     write_number(j, "median_us", c->micros);
     write_raw(j, "failure", c->failure);
+    if (c->reused) {
+        json_key(j, "reused");
+        json_text(j, c->reused);
+    }
     json_close(j, '}');
 }
 

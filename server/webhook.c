@@ -46,6 +46,7 @@ struct webhooks {
     struct la_ctx cx; /* of one delivery */
     unsigned char key[KEY_BYTES];
     bool refused; /* the last connection, because of its address */
+    char error[CURL_ERROR_SIZE];
 };
 
 /* ---- in the queue's thread ---------------------------------------------------------------------------------- */
@@ -77,6 +78,7 @@ static bool run_outcome(struct queue *q, struct call *call)
         delay *= 5;
     store_add_event(q->store, d->hook.job, q->today, "webhook", d->outcome, INT64_MAX);
     queue_changed(q, d->hook.job);
+    q->tally.hooks[d->delivered]++;
     if (d->delivered || d->hook.tries + 1 >= MAX_TRIES)
         store_hook_over(q->store, d->hook.job);
     else
@@ -141,6 +143,9 @@ static void set_options(CURL *curl, struct webhooks *w, const struct job *job, c
     curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
     curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, is_over);
     curl_easy_setopt(curl, CURLOPT_XFERINFODATA, w);
+    curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, w->error);
+    if (w->server->options.webhook_ca) /* the system's folder of authorities stays */
+        curl_easy_setopt(curl, CURLOPT_CAINFO, w->server->options.webhook_ca);
     curl_easy_setopt(curl, CURLOPT_USERAGENT, "layoutd/" LAYOUTD_VERSION);
     curl_easy_setopt(curl, CURLOPT_POSTFIELDS, body->data);
     curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)body->len);
@@ -154,12 +159,14 @@ static long call_address(struct webhooks *w, const struct job *job, const struct
     long status = 0;
     *why = "no memory";
     w->refused = false;
+    *w->error = '\0';
     if (curl && headers) {
         set_options(curl, w, job, body);
         curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
         const CURLcode code = curl_easy_perform(curl);
-        *why = w->refused ? "the address is private: the daemon calls none of those"
-                          : curl_easy_strerror(code);
+        *why = w->refused  ? "the address is private: the daemon calls none of those"
+               : *w->error ? w->error
+                           : curl_easy_strerror(code);
         if (code == CURLE_OK)
             curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
     }
@@ -274,6 +281,15 @@ static bool open_key(struct webhooks *w)
 
 /* ---- */
 
+static bool authorities_are_there(const struct server *server)
+{
+    const char *path = server->options.webhook_ca;
+    if (!path || access(path, R_OK) == 0)
+        return true;
+    fprintf(stderr, "layoutd: cannot read the authorities for webhooks, %s: %s\n", path, strerror(errno));
+    return false;
+}
+
 bool webhooks_start(struct server *server, struct queue *queue, struct webhooks **out)
 {
     struct webhooks *w = calloc(1, sizeof *w);
@@ -282,7 +298,8 @@ bool webhooks_start(struct server *server, struct queue *queue, struct webhooks 
     w->server = server;
     w->queue = queue;
     w->cx.arena = la_arena_new(ARENA_BYTES);
-    if (w->cx.arena && sodium_init() >= 0 && open_key(w) && pthread_create(&w->thread, NULL, work, w) == 0) {
+    if (w->cx.arena && sodium_init() >= 0 && authorities_are_there(server) && open_key(w) &&
+        pthread_create(&w->thread, NULL, work, w) == 0) {
         *out = w;
         return true;
     }

@@ -26,6 +26,8 @@
 
 #include <cmocka.h>
 
+#include "gpu.h"
+
 /* A copy that takes a millisecond on the CPU. */
 #define COPY \
     "\"kind\":\"copy\",\"type\":\"half_t\",\"atom\":\"UniversalCopy<uint128_t>\",\"thr\":\"(8,4):(4,1)\"," \
@@ -72,6 +74,51 @@ static inline int64_t now_ms(void)
 static inline void pause_ms(int ms)
 {
     nanosleep(&(struct timespec){.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000L}, NULL);
+}
+
+/* A file of the folder, whole or not at all. */
+static inline void put_file(const char *name, const char *text)
+{
+    char path[512], fresh[600];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    snprintf(fresh, sizeof fresh, "%s.new", path);
+    FILE *f = fopen(fresh, "w");
+    assert_non_null(f);
+    fputs(text, f);
+    fclose(f);
+    assert_int_equal(rename(fresh, path), 0);
+}
+
+static inline void remove_file(const char *name)
+{
+    char path[512];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    assert_int_equal(unlink(path), 0);
+}
+
+/* The sanitizer's library, where this program is linked with one: it must be loaded before any other. */
+static inline void find_sanitizer(char path[400])
+{
+    char line[800];
+    FILE *f = fopen("/proc/self/maps", "r");
+    *path = '\0';
+    while (f && !*path && fgets(line, sizeof line, f)) {
+        const char *name = strchr(line, '/');
+        if (name && (strstr(name, "/libasan.so") || strstr(name, "/libtsan.so")))
+            snprintf(path, 400, "%.*s", (int)strcspn(name, "\n"), name);
+    }
+    if (f)
+        fclose(f);
+}
+
+/* As in_child: the process and its children are run with tests/fake.c, whose files are in the folder. */
+static inline void use_fakes(void)
+{
+    char libraries[5000], sanitizer[400];
+    find_sanitizer(sanitizer);
+    snprintf(libraries, sizeof libraries, "%s%s%s/tests/fake.so", sanitizer, *sanitizer ? ":" : "", program);
+    setenv("LD_PRELOAD", libraries, 1);
+    setenv("LAYOUTD_FAKE", folder, 1);
 }
 
 /* Run a program of the build with its output appended to a file of the folder. SIGXFSZ is ignored, so that
@@ -147,9 +194,10 @@ static inline void stop_daemon(void)
     assert_int_equal(WEXITSTATUS(status), 0);
 }
 
-static inline void start_worker(void)
+/* Of the device "cpu", or "gpu:0" of a card that tests/fake.c plays. */
+static inline void start_worker(const char *device)
 {
-    char *argv[] = {"layoutd-worker", "--url", url, "--device", "cpu", "--name", "remote", NULL};
+    char *argv[] = {"layoutd-worker", "--url", url, "--device", (char *)device, "--name", "remote", NULL};
     worker_pid = spawn("layoutd-worker", "worker.log", argv);
 }
 
@@ -183,6 +231,11 @@ static inline pid_t child_of(pid_t parent, const char *word)
     return found;
 }
 
+static inline pid_t find_executor(void)
+{
+    return child_of(child_of(daemon_pid, "--device"), "executor");
+}
+
 static inline void kill_worker(void)
 {
     const pid_t pid = child_of(daemon_pid, "--device");
@@ -190,201 +243,25 @@ static inline void kill_worker(void)
     assert_int_equal(kill(pid, SIGKILL), 0);
 }
 
-/* ---- HTTP --------------------------------------------------------------------------------------------------- */
+/* ---- a card that is not there: tests/fake.c ------------------------------------------------------------------ */
 
-struct text {
-    char *bytes;
-    size_t len;
-};
-
-struct answer {
-    long status;
-    cJSON *json;
-    char *text;
-    struct text body, head;
-};
-
-/* Whose requests these are, where addresses are the users: any address of 127.0.0.0/8. */
-static _Thread_local const char *from_address;
-
-static inline size_t take(char *data, size_t size, size_t count, void *arg)
+static inline void use_card(void)
 {
-    struct text *t = arg;
-    t->bytes = realloc(t->bytes, t->len + size * count + 1);
-    memcpy(t->bytes + t->len, data, size * count);
-    t->len += size * count;
-    t->bytes[t->len] = '\0';
-    return size * count;
+    char cache[300];
+    snprintf(cache, sizeof cache, "%s/cache", folder);
+    setenv("LAYOUTD_CACHE", cache, 1);
+    use_fakes();
 }
 
-/* status 0: no answer, the daemon is away. `header` may be NULL. */
-static inline struct answer request(const char *method, const char *path, const char *body,
-                                    const char *header)
+static inline void start_card(void)
 {
-    struct answer a = {0};
-    char address[512];
-    CURL *curl = curl_easy_init();
-    struct curl_slist *headers = curl_slist_append(NULL, "Content-Type: application/json");
-    if (header)
-        headers = curl_slist_append(headers, header);
-    snprintf(address, sizeof address, "%s%s", url, path);
-    curl_easy_setopt(curl, CURLOPT_URL, address);
-    curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
-    curl_easy_setopt(curl, CURLOPT_TIMEOUT, 60L);
-    curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
-    curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take);
-    curl_easy_setopt(curl, CURLOPT_WRITEDATA, &a.body);
-    curl_easy_setopt(curl, CURLOPT_HEADERFUNCTION, take);
-    curl_easy_setopt(curl, CURLOPT_HEADERDATA, &a.head);
-    if (from_address)
-        curl_easy_setopt(curl, CURLOPT_INTERFACE, from_address);
-    if (body)
-        curl_easy_setopt(curl, CURLOPT_POSTFIELDS, body);
-    curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, method);
-    if (curl_easy_perform(curl) == CURLE_OK)
-        curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &a.status);
-    curl_slist_free_all(headers);
-    curl_easy_cleanup(curl);
-    a.text = a.body.bytes;
-    a.json = a.text ? cJSON_Parse(a.text) : NULL;
-    return a;
+    in_child = use_card;
+    put_file("arch", "sm_90a\n");
+    start_daemon("none", "127.0.0.1:0");
+    start_worker("gpu:0");
 }
 
-/* A header of an answer is there with this value; NULL: with any. */
-static inline bool has_header(const struct answer *a, const char *name, const char *value)
-{
-    char line[256];
-    snprintf(line, sizeof line, "\n%s: %s", name, value ? value : "");
-    return a->head.bytes && strcasestr(a->head.bytes, line);
-}
-
-static inline void drop(struct answer *a)
-{
-    cJSON_Delete(a->json);
-    free(a->body.bytes);
-    free(a->head.bytes);
-    *a = (struct answer){0};
-}
-
-/* A member by a path: "result.verified". */
-static inline const cJSON *at(const cJSON *json, const char *path)
-{
-    char name[64];
-    while (json && *path) {
-        const size_t len = strcspn(path, ".");
-        snprintf(name, sizeof name, "%.*s", (int)len, path);
-        json = cJSON_GetObjectItemCaseSensitive(json, name);
-        path += len + (path[len] == '.');
-    }
-    return json;
-}
-
-static inline const char *text_at(const cJSON *json, const char *path)
-{
-    const char *text = cJSON_GetStringValue(at(json, path));
-    return text ? text : "";
-}
-
-struct id {
-    char text[32];
-};
-
-/* Submit a copy with more members; its id, "" when it was refused. Safe in any thread. */
-static inline struct id try_submit(const char *more, const char *header)
-{
-    char body[1024];
-    struct id id = {""};
-    snprintf(body, sizeof body, "{" COPY "%s}", more);
-    struct answer a = request("POST", "/jobs", body, header);
-    if (a.status == 202 || a.status == 200)
-        snprintf(id.text, sizeof id.text, "%s", text_at(a.json, "id"));
-    drop(&a);
-    return id;
-}
-
-static inline struct id submit(const char *more)
-{
-    const struct id id = try_submit(more, NULL);
-    assert_true(*id.text);
-    return id;
-}
-
-static inline struct answer fetch(struct id id, int wait_s)
-{
-    char path[64], header[64];
-    snprintf(path, sizeof path, "/jobs/%s", id.text);
-    snprintf(header, sizeof header, "Prefer: wait=%d", wait_s);
-    return request("GET", path, NULL, header);
-}
-
-/* The job once it has ended: its state, failure kind and attempts must be these. */
-static inline void expect_end(struct id id, const char *state, const char *kind, double attempts)
-{
-    struct answer a = fetch(id, END_S);
-    assert_int_equal(a.status, 200);
-    assert_string_equal(text_at(a.json, "state"), state);
-    assert_string_equal(text_at(a.json, "failure.kind"), kind);
-    assert_true(cJSON_GetNumberValue(at(a.json, "attempts")) == attempts);
-    if (strcmp(state, "done") == 0)
-        assert_true(cJSON_IsTrue(at(a.json, "result.verified")));
-    drop(&a);
-}
-
-static inline void expect_state(struct id id, const char *state)
-{
-    const int64_t until = now_ms() + START_MS;
-    bool reached = false;
-    while (!reached && now_ms() < until) {
-        struct answer a = fetch(id, 0);
-        reached = strcmp(text_at(a.json, "state"), state) == 0;
-        drop(&a);
-        pause_ms(reached ? 0 : 10);
-    }
-    assert_true(reached);
-}
-
-static inline long cancel(struct id id)
-{
-    char path[64];
-    snprintf(path, sizeof path, "/jobs/%s", id.text);
-    struct answer a = request("DELETE", path, NULL, NULL);
-    const long status = a.status;
-    drop(&a);
-    return status;
-}
-
-/* How many events of a type a job has. */
-static inline int count_events(struct id id, const char *type)
-{
-    char path[64];
-    int count = 0;
-    snprintf(path, sizeof path, "/jobs/%s/events", id.text);
-    struct answer a = request("GET", path, NULL, NULL);
-    const cJSON *event;
-    cJSON_ArrayForEach (event, at(a.json, "events")) {
-        count += strcmp(text_at(event, "type"), type) == 0;
-    }
-    drop(&a);
-    return count;
-}
-
-/* ---- the lease protocol, spoken by hand --------------------------------------------------------------------- */
-
-#define WORKER_TOKEN "a-token-for-the-workers-of-this-test"
-
-static inline long tell(const char *path, const char *token, const char *body, cJSON **json)
-{
-    char header[128];
-    snprintf(header, sizeof header, "Authorization: Bearer %s", token);
-    struct answer a = request("POST", path, body, header);
-    const long status = a.status;
-    if (json) {
-        *json = a.json;
-        a.json = NULL;
-    }
-    drop(&a);
-    return status;
-}
+#include "daemon_client.h"
 
 /* ---- each test's folder ------------------------------------------------------------------------------------- */
 
@@ -421,6 +298,19 @@ static inline void stop_worker(void)
     const int status = end(&worker_pid, SIGTERM);
     assert_true(WIFEXITED(status));
     assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+/* Whether kernels can be compiled on this machine. */
+static inline bool can_compile(void)
+{
+    const char *version, *why;
+    return gpu_compiler(&version, &why);
+}
+
+static inline void stop_all(void)
+{
+    stop_worker();
+    stop_daemon();
 }
 
 /* ---- all tests of a program --------------------------------------------------------------------------------- */

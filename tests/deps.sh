@@ -5,7 +5,7 @@ set -eu
 
 build="gcc libc6-dev make pkg-config libmicrohttpd-dev libcjson-dev libsqlite3-dev libcurl4-openssl-dev libsodium-dev zlib1g-dev"
 run="librsvg2-2" # for PNG and PDF; without it /render answers those with 501, so what fails to install is only told
-test="libcmocka-dev python3 curl jq nodejs npm chromium libxml2-utils librsvg2-bin poppler-utils"
+test="libcmocka-dev python3 openssl curl jq nodejs npm chromium libxml2-utils librsvg2-bin poppler-utils"
 fuzz="clang"
 lint="clang clang-format cppcheck"
 
@@ -16,7 +16,7 @@ for group in "$@"; do
         # npm and node often come from elsewhere: a working command is enough.
         case "$package" in
             nodejs) command -v node >/dev/null 2>&1 && continue ;;
-            npm|gcc|make|python3|curl|jq|clang|clang-format|cppcheck) command -v "$package" >/dev/null 2>&1 && continue ;;
+            npm|gcc|make|python3|openssl|curl|jq|clang|clang-format|cppcheck) command -v "$package" >/dev/null 2>&1 && continue ;;
             chromium) command -v chromium >/dev/null 2>&1 && continue
                       command -v google-chrome >/dev/null 2>&1 && continue ;;
         esac

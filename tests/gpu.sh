@@ -32,7 +32,7 @@ finish() {
     [ -z "$data" ] || rm -rf "$data"
     cd "$OUT"
     local logs=()
-    for log in *.log specs.jsonl memcheck.jsonl racecheck.jsonl; do [ ! -f "$log" ] || logs+=("$log"); done
+    for log in *.log specs.jsonl mma.jsonl gemm.jsonl memcheck.jsonl racecheck.jsonl; do [ ! -f "$log" ] || logs+=("$log"); done
     [ ${#logs[@]} = 0 ] || { tar -czf logs.tar.gz "${logs[@]}" && rm -f "${logs[@]}"; }
 }
 trap finish EXIT
@@ -64,7 +64,7 @@ if ! have_libraries; then
     compiler="gcc -Wl,-rpath,$libraries,-rpath-link,$libraries,--disable-new-dtags"
 fi
 
-make -s -j"$(nproc)" CONFIG=gpu-box CC="$compiler" all "$build/tests/test_gpu_executor" >"$OUT/build.log" 2>&1 ||
+make -s -j"$(nproc)" CONFIG=gpu-box CC="$compiler" all "$build/tests/test_gpu_executor" "$build/tests/test_gpu_mma" "$build/tests/test_gpu_gemm" >"$OUT/build.log" 2>&1 ||
     { tail -n 40 "$OUT/build.log"; echo "0 passed, 1 failed"; exit 1; }
 
 # NVRTC comes with the toolkit, or else with a Python package.
@@ -79,6 +79,27 @@ LAYOUTD_TEST_EXECUTOR=gpu:0 timeout 200 "$build/tests/test_gpu_executor" >"$OUT/
 grep -a -A4 -E '^ERROR|is not verified|FAILED' "$OUT/executor.log" | cut -c1-600 | head -n 40 || true
 tail -n 1 "$OUT/executor.log"
 
+echo "== every MMA atom that the card has, layouts and permutations of it, through executors side by side"
+mma=0 shares=4 running=()
+for share in $(seq 0 $((shares - 1))); do
+    LAYOUTD_TEST_EXECUTOR=gpu:0 timeout 300 "$build/tests/test_gpu_mma" --share "$share/$shares" >"$OUT/mma$share.log" 2>&1 &
+    running+=($!)
+done
+for pid in "${running[@]}"; do wait "$pid" || mma=1; done
+cat "$OUT"/mma?.log >"$OUT/mma.log"
+rm "$OUT"/mma?.log
+grep -a -A4 -E '^ERROR|is not verified' "$OUT/mma.log" | cut -c1-600 | head -n 40 || true
+sed -n 's/^\[       OK \] .*"atom":"\(SM[0-9]*_64x\|SM[0-9]*\|UniversalFMA\).*/\1/p' "$OUT/mma.log" | sort | uniq -c |
+    awk '{ printf "%s %d  ", $2, $1 } END { print "verified" }'
+grep -a ' passed, ' "$OUT/mma.log"
+
+echo "== GEMMs, verified and timed beside cuBLAS"
+gemm=0
+LAYOUTD_TEST_EXECUTOR=gpu:0 timeout 300 "$build/tests/test_gpu_gemm" >"$OUT/gemm.log" 2>&1 || gemm=1
+grep -a '^gemm ' "$OUT/gemm.log" | tee "$OUT/gemm.txt" || true
+grep -a -A4 -E '^ERROR|is not verified|FAILED' "$OUT/gemm.log" | cut -c1-600 | head -n 40 || true
+tail -n 1 "$OUT/gemm.log"
+
 "$build/tests/test_gpu_executor" --specs >"$OUT/specs.jsonl"
 sanitized=0
 # sanitize TOOL: run the specs of standard input under a tool of compute-sanitizer
@@ -91,8 +112,12 @@ sanitize() {
     echo "$(grep -ac '"verified":true' "$OUT/$1.jsonl") verified under it"
 }
 if [ -n "$memcheck" ]; then
-    sanitize memcheck <<<"$(awk 'NR % 3 == 0' "$OUT/specs.jsonl")"
-    sanitize racecheck <<<"$(grep '"smem":"' "$OUT/specs.jsonl" | head -n 30)"
+    "$build/tests/test_gpu_mma" --specs >"$OUT/mma.jsonl"
+    "$build/tests/test_gpu_gemm" --specs >"$OUT/gemm.jsonl"
+    sanitize memcheck <<<"$(awk 'NR % 3 == 0' "$OUT/specs.jsonl" && awk 'NR % 23 == 0' "$OUT/mma.jsonl" &&
+        awk 'NR % 4 == 1' "$OUT/gemm.jsonl")"
+    sanitize racecheck <<<"$(grep '"smem":"' "$OUT/specs.jsonl" | awk 'NR % 4 == 1' && grep SM90_64x "$OUT/mma.jsonl" | awk 'NR % 37 == 0' &&
+        awk 'NR % 6 == 2' "$OUT/gemm.jsonl")"
 fi
 
 echo "== the daemon"
@@ -111,5 +136,5 @@ status=0
 timeout 500 python3 tests/gpu_jobs.py "$url" "$OUT/specs.jsonl" "$OUT/answers.jsonl" $tune | tee "$OUT/table.txt" || status=1
 last=$(tail -n 1 "$OUT/table.txt")
 [[ $last =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed$ ]] || { tail -n 20 "$OUT/daemon.log"; echo "0 passed, 1 failed"; exit 1; }
-echo "$((BASH_REMATCH[1] + 3 - executor - sanitized)) passed, $((BASH_REMATCH[2] + executor + sanitized)) failed"
-[ $((status + executor + sanitized)) = 0 ]
+echo "$((BASH_REMATCH[1] + 5 - executor - mma - gemm - sanitized)) passed, $((BASH_REMATCH[2] + executor + mma + gemm + sanitized)) failed"
+[ $((status + executor + mma + gemm + sanitized)) = 0 ]

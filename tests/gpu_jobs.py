@@ -51,6 +51,46 @@ ASYNC = [("2 GiB half_t rows, cp.async, 128 bit",
            "smem": "composition(Swizzle<3,3,3>{},(32,64):(64,1))"}, 0),
          ("transpose, padded, cp.async, 32 bit",
           {**staged(BY_WORDS, "(32,32):(33,1)"), "atom": "SM80_CP_ASYNC_CACHEALWAYS<uint32_t>"}, 0)]
+# Columns of half_t in registers as ldmatrix has them, transposed; the rows of a matrix lie in 8 rows of the buffer that follow each
+# other, so that the swizzle keeps them apart.
+TURNED = dict(thr="((4,2),(8,8)):((1,32),(4,64))", val="(8,1):(1,0)")
+TURNED_SMEM = "Swizzle<3,3,3> o 0 o ((2,4,4,2),64):((64,512,128,2048),1)"
+HALVES = dict(kind="copy", type="half_t", thr="(64,8):(8,1)", val="(1,8):(0,1)")
+BOXES = dict(thr="(32,1):(1,0)", val="(1,256):(0,1)", smem="(32,256):(256,1)")
+
+
+def matrices(n, **more):
+    """Transposes of half_t: rows in, columns out by ldmatrix; or columns in by stmatrix, rows out."""
+    rows, columns = f"({n},{n}):({n},1)", f"({n},{n}):(1,{n})"
+    there = dict(HALVES, src=rows, dst=columns, smem=TURNED_SMEM, smem_load="SM75_U16x8_LDSM_T", dst_thr=TURNED["thr"],
+                 dst_val=TURNED["val"])
+    back = dict(kind="copy", type="half_t", **TURNED, src=columns, dst=rows, smem=TURNED_SMEM, smem_store="SM90_U16x8_STSM_T",
+                dst_thr=HALVES["thr"], dst_val=HALVES["val"])
+    return [{**there, **more}, {**back, **more}]
+
+
+def boxes(src, dst, **more):
+    return dict(kind="copy", type="half_t", src=src, dst=dst, **BOXES, **more)
+
+
+TMA = dict(atom="SM90_TMA_LOAD", dst_atom="SM90_TMA_STORE")
+WARPS = [
+    ("transpose half_t, ldmatrix.trans", matrices(32768)[0], 0),
+    ("transpose half_t, stmatrix.trans", matrices(32768)[1], 0),
+    ("transpose half_t, TMA and ldmatrix", {**matrices(32768)[0], "atom": "SM90_TMA_LOAD", "stages": 3,
+                                            "smem": "Swizzle<3,3,3> o 0 o (64,64):(64,1)"}, 0),
+    ("2 GiB half_t rows, TMA", boxes(GIB2, GIB2, **TMA), 0),
+    ("2 GiB half_t rows, TMA in", {**boxes(GIB2, GIB2, atom="SM90_TMA_LOAD"), "thr": "(8,32):(32,1)", "val": "(4,8):(8,1)"}, 0),
+    ("2 GiB half_t rows, TMA out", {**boxes(GIB2, GIB2, dst_atom="SM90_TMA_STORE"), "thr": "(8,32):(32,1)", "val": "(4,8):(8,1)"}, 0),
+    ("odd shape, TMA", boxes("(16383,16381):(16384,1)", "(16383,16381):(16384,1)", **TMA), 0),
+]
+WARPS_COUNTED = [("4096^2, ldmatrix.trans", matrices(4096)[0]), ("4096^2, stmatrix.trans", matrices(4096)[1]),
+                 ("4096^2, ldmatrix, no swizzle", {**matrices(4096)[0], "smem": "(64,64):(64,1)"}),
+                 ("4096^2, TMA", boxes(SQUARE, SQUARE, **TMA)),
+                 ("4096^2, TMA in", {**matrices(4096)[0], "atom": "SM90_TMA_LOAD", "smem": "Swizzle<3,3,3> o 0 o (64,64):(64,1)"}),
+                 ("odd, TMA", boxes("(4001,4003):(4008,1)", "(4001,4003):(4016,1)", **TMA)),
+                 ("edges, ldmatrix.trans", {**matrices(4096)[0], "src": "(4008,4016):(4016,1)", "dst": "(4008,4016):(1,4008)"}),
+                 ("edges, stmatrix.trans", {**matrices(4096)[1], "src": "(4008,4016):(1,4008)", "dst": "(4008,4016):(4016,1)"})]
 FIRST = copy("half_t", 128, "(32,8):(8,1)", "(1,8):(0,1)", SQUARE, SQUARE)
 GOOD = [
     # name, spec, the least fraction of memcpy's speed
@@ -68,12 +108,46 @@ GOOD = [
 ]
 ODD = dict(src="(4001,4003):(4003,1)", dst="(4001,4003):(1,4001)")
 COUNTED_SPECS = [(name, spec) for name, spec, _ in GOOD[:1] + GOOD[2:4] + GOOD[6:7] + TRANSPOSES + ASYNC] + [
-    ("odd transpose, padded, 32 bit", {**staged(BY_WORDS, "(32,32):(33,1)"), **ODD})]
+    ("odd transpose, padded, 32 bit", {**staged(BY_WORDS, "(32,32):(33,1)"), **ODD})] + WARPS_COUNTED
 WRONG = [
     ("val across rows, 128 bit", copy("half_t", 128, "(32,8):(8,1)", "(8,1):(1,0)", SQUARE, SQUARE), "4096"),
     ("transposing, 128 bit", copy("half_t", 128, "(32,8):(8,1)", "(1,8):(0,1)", SQUARE, "(4096,4096):(1,4096)"), "4096"),
     ("odd row stride", copy("half_t", 128, "(32,8):(8,1)", "(1,8):(0,1)", "(64,64):(66,1)", "(64,64):(64,1)"), "66"),
     ("too few values", copy("half_t", 128, "(32,8):(8,1)", "(1,4):(0,1)", SQUARE, SQUARE), "4 values"),
+]
+
+
+def mma(atom, layout="(1,1,1)", permutation="(_,_,_)"):
+    return dict(kind="mma", atom=atom, atom_layout=layout, permutation=permutation)
+
+
+F16, GMMA = "SM80_16x8x16_F32F16F16F32_TN", "<GMMA::Major::K,GMMA::Major::MN>"
+MMA = [mma(F16, "(2,2,1)"), mma("SM80_16x8x32_S32S8S8S32_TN", "(4,2,1)", "(128,32,64)"), mma("SM70_8x8x4_F32F16F16F32_NT", "(2,2,1)"),
+       mma("SM80_16x8x256_S32U1U1S32_TN_XORPOPC"), mma("SM89_16x8x32_F32E4M3E5M2F32_TN"), mma("SM90_16x8x16_F64F64F64F64_TN"),
+       mma("SM80_8x8x4_GC64C64C64GC64_TN"), mma("UniversalFMA<float>", "(16,16,1)"), mma(f"SM90_64x128x16_F32F16F16_SS{GMMA}", "(2,1,1)"),
+       mma("SM90_64x64x32_F32E4M3E5M2_RS_TN", "(4,2,1)"), mma("SM90_64x96x32_S32S8U8_SS_TN")]
+WRONG_MMA = [
+    ("unknown atom", mma("SM80_16x8x16_F32F16F16F23_TN"), F16),
+    ("an atom that the card lacks", mma("SM120_16x8x32_TN<float_e4m3_t,float_e5m2_t,float>"), "SM120_16x8x32"),
+    ("tensor memory", mma("SM100_MMA_F16BF16_SS<half_t,half_t,float,128,128,UMMA::Major::K,UMMA::Major::K>"), "tensor memory"),
+    ("too many threads", mma(F16, "(16,16,1)"), "1024"),
+    ("a tile that atoms do not divide", mma(F16, "(4,1,1)", "(32,_,_)"), "multiple of the 64"),
+    ("too many registers", mma(f"SM90_64x256x16_F32F16F16_SS{GMMA}", "(2,2,1)"), "128 registers"),
+]
+ROWS = dict(kind="copy", type="half_t", thr="(32,8):(8,1)", val="(1,8):(0,1)", src=SQUARE, dst=SQUARE,
+            smem="composition(Swizzle<3,3,3>{},(32,64):(64,1))")
+LDSM = dict(smem_load="SM75_U32x4_LDSM_N", dst_thr="(8,(4,8)):(4,(1,32))", dst_val="(4,2):(2,1)")
+WRONG += [
+    ("ldmatrix, rows not contiguous", {**ROWS, "smem_load": "SM75_U32x4_LDSM_N"}, "(0,8) at 8, not at 2"),
+    ("ldmatrix, rows not aligned", {**ROWS, **LDSM, "smem": "(32,64):(68,1)"}, "byte 136"),
+    ("ldmatrix of double", {**ROWS, **LDSM, "type": "double", "smem": "(32,64):(64,1)"}, "64 bits"),
+    ("stmatrix behind cp.async", {**ROWS, "atom": "SM80_CP_ASYNC_CACHEGLOBAL<uint128_t>", "smem_store": "SM90_U32x4_STSM_N"},
+     "past them"),
+    ("TMA, odd row stride", {**ROWS, "atom": "SM90_TMA_LOAD", "src": "(4096,4096):(4100,1)"}, "8200 bytes"),
+    ("TMA, padded rows", {**ROWS, "atom": "SM90_TMA_LOAD", "smem": "(32,64):(72,1)"}, "144 bytes"),
+    ("TMA, a swizzle that it lacks", {**ROWS, "dst_atom": "SM90_TMA_STORE", "smem": "composition(Swizzle<2,3,4>{},(32,64):(64,1))"},
+     "Swizzle<2,3,4>"),
+    ("TMA, shared memory over the limit", {**ROWS, "atom": "SM90_TMA_LOAD", "smem": "(32,64):(640,1)", "stages": 6}, "6 tiles"),
 ]
 SMALL = copy("float", 128, "(8,8):(8,1)", "(1,4):(0,1)", "(512,512):(512,1)", "(512,512):(512,1)")
 FAULTS = [("illegal_address", "kernel_fault"), ("trap", "kernel_fault"), ("segfault", "kernel_fault"),
@@ -155,6 +229,17 @@ class Session:
         print(f"       {'':36s} {'besides':10s} " +
               "  ".join(f"{key} {value:.6g}" for key, value in measured.items() if not isinstance(value, dict)))
 
+    def checked(self, spec):
+        """An MMA partition: one tile, held against the product."""
+        _, job, seconds = self.run(spec)
+        result = job.get("result") or {}
+        checked = result.get("checked", {})
+        self.row(result.get("verified") is True,
+                 f"{spec['atom'][:58]:58s} {spec['atom_layout']} {spec['permutation']:14s}"
+                 f" {'verified' if result.get('verified') else 'NOT VERIFIED: ' + json.dumps(result.get('mismatch') or job)[:300]}"
+                 f" {result.get('registers', 0):4d} regs {seconds * 1e3:6.0f} ms  {checked.get('of_bound', 0):.4f} of"
+                 f" {checked.get('bound')}")
+
     def wrong(self, name, spec, says):
         status, job, _ = self.run(spec)
         detail = job.get("detail") or (job.get("failure") or {}).get("message", "")
@@ -190,6 +275,36 @@ class Session:
                  f"a running kernel is cancelled: {job.get('state')} after {ended:.2f} s; next job"
                  f" {'verified' if well else 'FAILED'} after {free:.2f} s")
 
+    def ahead(self):
+        """While one job runs, the kernel of the next is compiled: it is in the cache when its turn comes."""
+        _, first = self.request("POST", "/jobs", {**SMALL, "executor": "gpu", "fresh": True, "plant": "hang",
+                                                  "budget": {"run_ms": 1500}}, wait=0)
+        fresh = {**SMALL, "src": f"({time.time_ns() % 5000 + 2000},512):(512,1)"}
+        _, job, _ = self.run({**fresh, "dst": fresh["src"]})
+        _, first = self.request("GET", f"/jobs/{first['id']}")
+        result = job.get("result") or {}
+        self.row(result.get("verified") is True and result.get("cubin_cached") is True and first["state"] == "failed",
+                 f"compiled while another job ran: verified {result.get('verified')}, its kernel in the cache:"
+                 f" {result.get('cubin_cached')}, compile {result.get('timings_ms', {}).get('compile', -1):.2f} ms")
+
+    def texts(self):
+        """PTX and SASS of a job, made when asked for; and whether the card was ours alone."""
+        _, job, _ = self.run(FIRST)
+        result, links = job.get("result") or {}, job.get("links", {})
+        answers = {}
+        for name in ("source", "ptx", "sass"):
+            connection = http.client.HTTPConnection(self.url.split("/")[-1], timeout=WAIT_S)
+            connection.request("GET", links.get(name, "/none"))
+            answer = connection.getresponse()
+            answers[name] = answer.status, answer.read().decode()
+            connection.close()
+        status, sass = answers["sass"]
+        self.row("__global__" in answers["source"][1] and ".target sm_" in answers["ptx"][1] and
+                 ("EXIT" in sass if status == 200 else "disassembler" in sass),
+                 f"source {len(answers['source'][1])} bytes, PTX {len(answers['ptx'][1])}, SASS {status} {len(sass)};"
+                 f" exclusive {result.get('exclusive')}, others {result.get('other_processes')}"
+                 f" {result.get('exclusive_why', '')}")
+
     def team(self):
         """Three faults among the good jobs of others, all at once: a user is an address."""
         plants = ["illegal_address", "trap", "hang"]
@@ -214,7 +329,24 @@ HEADER = (f"       {'':36s} {'':12s} {'GB/s':>7s} {'memcpy':>7s} {'vector':>7s} 
           f" stable {'regs':>4s} {'occ':>5s} {'POST ms':>7s}")
 
 
+def tune_warps(session):
+    """What issue "Partitions on the card" asks of TMA and of narrow rows, under other choices."""
+    for stages in (2, 3, 4, 6):
+        for grid in (132, 132 * 2, 132 * 4, 0):
+            session.good(f"TMA both ways, {stages} stages, grid {grid or 'auto'}",
+                         {**boxes(GIB2, GIB2, **TMA), "stages": stages, **({"grid": grid} if grid else {})})
+    for tile, smem in (("(1,128):(0,1)", "(32,128):(128,1)"), ("(2,256):(256,1)", "(64,256):(256,1)")):
+        session.good(f"TMA both ways, smem {smem}", {**boxes(GIB2, GIB2, **TMA), "val": tile, "smem": smem})
+    narrow = copy("half_t", 16, "(8,32):(32,1)", "(1,1):(0,0)", GIB2, GIB2)
+    for thr in ("(8,32):(32,1)", "(4,128):(128,1)", "(1,256):(0,1)", "(1,1024):(0,1)"):
+        for unroll in (8, 16, 32, 64):
+            session.good(f"16 bit rows, {thr} u{unroll}", {**narrow, "thr": thr, "unroll": unroll})
+    for grid in (132 * 8, 132 * 32, 132 * 128):
+        session.good(f"16 bit rows, u16, grid {grid}", {**narrow, "unroll": 16, "grid": grid})
+
+
 def tune(session):
+    tune_warps(session)
     for name, spec, _ in TRANSPOSES[:3]:
         for unroll in (1, 2, 4, 8):
             for cache in ("streaming", "default", "no_allocate"):
@@ -265,17 +397,22 @@ def main():
         print("0 passed, 1 failed")
         return 1
     print(HEADER)
-    for name, spec, least in GOOD + TRANSPOSES + ASYNC:
+    for name, spec, least in GOOD + TRANSPOSES + ASYNC + WARPS:
         session.good(name, spec, least)
     print("\npredicted/measured")
     for name, spec in COUNTED_SPECS:
         session.counted(name, spec)
     print()
-    for name, spec, says in WRONG:
+    for name, spec, says in WRONG + WRONG_MMA:
         session.wrong(name, spec, says)
+    print()
+    for spec in MMA:
+        session.checked(spec)
     for plant, kind in FAULTS:
         session.fault(plant, kind)
     session.cancel()
+    session.ahead()
+    session.texts()
     session.team()
     specs = [json.loads(line) for line in open(args[1]) if line.strip()]
     before = session.passed

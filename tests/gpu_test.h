@@ -7,6 +7,7 @@
 
 #include "gpu.h"
 #include "gpu_specs.h"
+#include "gpu_specs_smem.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,9 +17,17 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { RANDOM_SPECS = 100, SPECS = GOOD_SPECS + RANDOM_SPECS, ARENA = 64 << 20, MAX_TESTS = 400 };
-
-/* The hand-picked specs, then the random ones. */
+/* The hand-picked specs, then the random ones: of accesses of threads, of matrices, of TMA. */
+enum {
+    PICKED_SPECS = GOOD_SPECS + SMEM_SPECS,
+    RANDOM_PLAIN = 100,
+    RANDOM_MATRIX = 30,
+    RANDOM_TMA = 30,
+    RANDOM_SPECS = RANDOM_PLAIN + RANDOM_MATRIX + RANDOM_TMA,
+    SPECS = PICKED_SPECS + RANDOM_SPECS,
+    ARENA = 64 << 20,
+    MAX_TESTS = 500
+};
 static const char *specs[SPECS];
 
 static inline void draw_specs(int argc, char **argv)
@@ -26,9 +35,13 @@ static inline void draw_specs(int argc, char **argv)
     static char random_text[RANDOM_SPECS][1400];
     uint64_t state = argc > 1 ? strtoull(argv[1], NULL, 10) : 1;
     for (int i = 0; i < RANDOM_SPECS; i++)
-        draw_spec(&state, random_text[i], sizeof random_text[i]);
+        (i < RANDOM_PLAIN                   ? draw_spec
+         : i < RANDOM_PLAIN + RANDOM_MATRIX ? draw_matrix_spec
+                                            : draw_tma_spec)(&state, random_text[i], sizeof random_text[i]);
     for (int i = 0; i < SPECS; i++)
-        specs[i] = i < GOOD_SPECS ? good_specs[i] : random_text[i - GOOD_SPECS];
+        specs[i] = i < GOOD_SPECS     ? good_specs[i]
+                   : i < PICKED_SPECS ? smem_specs[i - GOOD_SPECS]
+                                      : random_text[i - PICKED_SPECS];
 }
 
 struct planned {
@@ -50,6 +63,28 @@ static inline void plan_close(struct planned *p)
 {
     cJSON_Delete(p->json);
     la_arena_free(p->cx.arena);
+}
+
+/* A spec that is refused: the field at fault, and pieces of the message. */
+struct refusal {
+    const char *spec, *field, *code, *says[3];
+};
+
+static inline void check_refusal(void **state)
+{
+    const struct refusal *r = *state;
+    struct planned p;
+    if (plan_open(&p, r->spec))
+        fail_msg("must be refused: %s", r->spec);
+    const struct la_error *e = &p.cx.error;
+    if (strcmp(la_error_name(e->code), r->code) != 0)
+        fail_msg("%s\n  refused as %s: %s", r->spec, la_error_name(e->code), e->message);
+    if (r->field ? !p.field || strcmp(p.field, r->field) != 0 : p.field != NULL)
+        fail_msg("%s\n  refused for '%s': %s", r->spec, p.field ? p.field : "(none)", e->message);
+    for (int i = 0; i < 3 && r->says[i]; i++)
+        if (!strstr(e->message, r->says[i]))
+            fail_msg("%s\n  '%s' is not in: %s", r->spec, r->says[i], e->message);
+    plan_close(&p);
 }
 
 static size_t skipped; /* tests */

@@ -97,7 +97,7 @@ static void say(const char *type)
 {
     char path[128], body[256];
     snprintf(path, sizeof path, "/worker/jobs/%s/event", leased_id.text);
-    snprintf(body, sizeof body, "{\"lease\":\"%s\",\"event\":{\"type\":\"%s\",\"n\":1}}", lease, type);
+    snprintf(body, sizeof body, "{\"lease\":\"%s\",\"events\":[{\"type\":\"%s\",\"n\":1}]}", lease, type);
     while (tell(path, WORKER_TOKEN, body, NULL) != 200) /* the daemon is away for a moment */
         pause_ms(PAUSE_MS);
 }

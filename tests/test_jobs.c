@@ -34,6 +34,31 @@ static void copy_is_verified(void **state)
     stop_daemon();
 }
 
+/* The check of an MMA partition, and one that is refused with its numbers. */
+static void mma_is_verified(void **state)
+{
+    (void)state;
+    start_daemon("cpu", "127.0.0.1:0");
+    struct answer a = request(
+        "POST", "/jobs",
+        "{\"kind\":\"mma\",\"atom\":\"SM80_16x8x16_F32F16F16F32_TN\",\"atom_layout\":\"(2,2,1)\","
+        "\"permutation\":\"(_,_,_)\",\"executor\":\"cpu\"}",
+        "Prefer: wait=30");
+    assert_int_equal(a.status, 200);
+    assert_string_equal(text_at(a.json, "state"), "done");
+    assert_string_equal(text_at(a.json, "kind"), "mma");
+    assert_true(cJSON_IsTrue(at(a.json, "result.verified")));
+    assert_int_equal(number_at(a.json, "result.checked.elements"), 32 * 16);
+    assert_string_equal(text_at(a.json, "result.checked.bound"),
+                        "|d - exact| <= 17 * 2^-22 * (sum |a*b| + |c|)");
+    assert_int_equal(number_at(a.json, "result.plan.threads"), 128);
+    drop(&a);
+    expect_refused(
+        "{\"kind\":\"mma\",\"atom\":\"SM80_16x8x16_F32F16F16F32_TN\",\"permutation\":\"(24,_,_)\"}",
+        "permutation");
+    stop_daemon();
+}
+
 static void refused_before_queued(void **state)
 {
     (void)state;
@@ -52,17 +77,9 @@ static void refused_before_queued(void **state)
          "thr"},
     };
     start_daemon("none", "127.0.0.1:0");
-    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        struct answer a = request("POST", "/jobs", wrong[i].body, NULL);
-        assert_int_equal(a.status, 422);
-        assert_string_equal(text_at(a.json, "code"), "user_error");
-        assert_string_equal(text_at(a.json, "in"), wrong[i].in);
-        assert_true(*text_at(a.json, "detail"));
-        drop(&a);
-    }
-    struct answer list = request("GET", "/jobs", NULL, NULL);
-    assert_int_equal(cJSON_GetArraySize(at(list.json, "jobs")), 0);
-    drop(&list);
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        expect_refused(wrong[i].body, wrong[i].in);
+    assert_int_equal(count_jobs(""), 0);
     stop_daemon();
 }
 
@@ -125,11 +142,6 @@ static void planted_faults(void **state)
     assert_string_not_equal(rerun.text, wrong.text); /* what did not verify is no answer */
     expect_end(submit(",\"fresh\":true"), "done", "", 1);
     stop_daemon();
-}
-
-static pid_t find_executor(void)
-{
-    return child_of(child_of(daemon_pid, "--device"), "executor");
 }
 
 static void signal_executor(int signal_number)
@@ -234,7 +246,7 @@ static void worker_outlives_daemon(void **state)
 {
     (void)state;
     start_daemon("none", "127.0.0.1:0");
-    start_worker();
+    start_worker("cpu");
     expect_end(submit(""), "done", "", 1);
     const struct id id = submit(",\"plant\":\"hang\",\"budget\":{\"run_ms\":2500}");
     expect_state(id, "running");
@@ -251,12 +263,12 @@ static void worker_ends(void **state)
 {
     (void)state;
     start_daemon("none", "127.0.0.1:0");
-    start_worker();
+    start_worker("cpu");
     const struct id id = submit(",\"plant\":\"hang\",\"budget\":{\"run_ms\":1000}");
     expect_state(id, "running");
     stop_worker();
     expect_state(id, "queued");
-    start_worker();
+    start_worker("cpu");
     expect_end(id, "failed", "timeout_run", 1);
     stop_worker();
     stop_daemon();
@@ -328,9 +340,7 @@ static void disk_full(void **state)
     drop(&a);
     assert_int_equal(prlimit(daemon_pid, RLIMIT_FSIZE, &large, NULL), 0);
     expect_end(submit(",\"fresh\":true"), "done", "", 1);
-    struct answer list = request("GET", "/jobs", NULL, NULL);
-    assert_int_equal(cJSON_GetArraySize(at(list.json, "jobs")), 2); /* the refused one left nothing */
-    drop(&list);
+    assert_int_equal(count_jobs(""), 2); /* the refused one left nothing */
     stop_daemon();
 }
 
@@ -380,9 +390,9 @@ static void lease_by_hand(void **state)
     snprintf(lease, sizeof lease, "%s", text_at(leased, "lease"));
 
     snprintf(path, sizeof path, "/worker/jobs/%s/event", id.text);
-    assert_int_equal(tell(path, WORKER_TOKEN, "{\"lease\":\"0123\",\"event\":{\"type\":\"running\"}}", NULL),
-                     409);
-    snprintf(body, sizeof body, "{\"lease\":\"%s\",\"event\":{\"type\":\"running\"}}", lease);
+    assert_int_equal(
+        tell(path, WORKER_TOKEN, "{\"lease\":\"0123\",\"events\":[{\"type\":\"running\"}]}", NULL), 409);
+    snprintf(body, sizeof body, "{\"lease\":\"%s\",\"events\":[{\"type\":\"running\"}]}", lease);
     assert_int_equal(tell(path, WORKER_TOKEN, body, &heard), 200);
     assert_true(cJSON_IsFalse(at(heard, "cancel")));
     cJSON_Delete(heard);
@@ -399,11 +409,58 @@ static void lease_by_hand(void **state)
     expect_end(id, "done", "", 1);
     assert_int_equal(count_events(id, "done"), 1);
     snprintf(path, sizeof path, "/worker/jobs/%s/event", id.text);
-    snprintf(body, sizeof body, "{\"lease\":\"%s\",\"event\":{\"type\":\"running\"}}", lease);
+    snprintf(body, sizeof body, "{\"lease\":\"%s\",\"events\":[{\"type\":\"running\"}]}", lease);
     assert_int_equal(tell(path, WORKER_TOKEN, body, NULL), 409);
     cJSON_Delete(me);
     cJSON_Delete(leased);
     cJSON_Delete(heard);
+    stop_daemon();
+}
+
+/* What led to the end may come with it, in its order; what is no event is refused, and changes nothing. */
+static void events_with_the_end(void **state)
+{
+    (void)state;
+    static const char *const wrong[] = {
+        "{}",
+        "[1]",
+        "[{}]",
+        "[{\"type\":7}]",
+        "[{\"type\":\"\"}]",
+        "[{\"type\":\"a type that is too long to be the type of anything\"}]"};
+    static const char *const right[] = {"queued", "leased", "running", "note", "done"};
+    cJSON *me, *leased;
+    char body[512], path[128], lease[64];
+    start_daemon("none", "127.0.0.1:0");
+    assert_int_equal(tell("/worker/register", WORKER_TOKEN, "{\"name\":\"me\",\"executor\":\"cpu\"}", &me),
+                     200);
+    const struct id id = submit("");
+    snprintf(body, sizeof body, "{\"worker\":\"%s\"}", text_at(me, "worker"));
+    assert_int_equal(tell("/worker/lease", WORKER_TOKEN, body, &leased), 200);
+    snprintf(lease, sizeof lease, "%s", text_at(leased, "lease"));
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        snprintf(path, sizeof path, "/worker/jobs/%s/event", id.text);
+        snprintf(body, sizeof body, "{\"lease\":\"%s\",\"events\":%s}", lease, wrong[i]);
+        assert_int_equal(tell(path, WORKER_TOKEN, body, NULL), 400);
+    }
+    snprintf(path, sizeof path, "/worker/jobs/%s/result", id.text);
+    snprintf(body, sizeof body,
+             "{\"lease\":\"%s\",\"events\":[{\"type\":\"running\"},{\"type\":\"note\",\"n\":7}],\"state\":"
+             "\"done\","
+             "\"result\":{\"verified\":true}}",
+             lease);
+    assert_int_equal(tell(path, WORKER_TOKEN, body, NULL), 200);
+    assert_int_equal(tell(path, WORKER_TOKEN, body, NULL), 200); /* a repeat adds nothing */
+    expect_end(id, "done", "", 1);
+    snprintf(path, sizeof path, "/jobs/%s/events", id.text);
+    struct answer a = request("GET", path, NULL, NULL);
+    assert_int_equal(cJSON_GetArraySize(at(a.json, "events")), sizeof right / sizeof *right);
+    for (int i = 0; i < (int)(sizeof right / sizeof *right); i++)
+        assert_string_equal(text_at(cJSON_GetArrayItem(at(a.json, "events"), i), "type"), right[i]);
+    assert_true(number_at(cJSON_GetArrayItem(at(a.json, "events"), 3), "data.n") == 7);
+    drop(&a);
+    cJSON_Delete(me);
+    cJSON_Delete(leased);
     stop_daemon();
 }
 
@@ -412,12 +469,26 @@ static void lease_by_hand(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(copy_is_verified),  TEST(refused_before_queued),  TEST(answered_from_the_store),
-        TEST(same_key_same_job), TEST(planted_faults),         TEST(executor_dead_or_stopped),
-        TEST(no_worker_in_time), TEST(cancel_in_each_state),   TEST(worker_killed_twice),
-        TEST(daemon_killed),     TEST(worker_outlives_daemon), TEST(worker_ends),
-        TEST(daemon_drains),     TEST(damaged_store),          TEST(one_daemon_a_folder),
-        TEST(disk_full),         TEST(pages_of_jobs),          TEST(lease_by_hand),
+        TEST(copy_is_verified),
+        TEST(mma_is_verified),
+        TEST(refused_before_queued),
+        TEST(answered_from_the_store),
+        TEST(same_key_same_job),
+        TEST(planted_faults),
+        TEST(executor_dead_or_stopped),
+        TEST(no_worker_in_time),
+        TEST(cancel_in_each_state),
+        TEST(worker_killed_twice),
+        TEST(daemon_killed),
+        TEST(worker_outlives_daemon),
+        TEST(worker_ends),
+        TEST(daemon_drains),
+        TEST(damaged_store),
+        TEST(one_daemon_a_folder),
+        TEST(disk_full),
+        TEST(pages_of_jobs),
+        TEST(lease_by_hand),
+        TEST(events_with_the_end),
     };
     return run_suite(tests);
 }

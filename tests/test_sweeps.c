@@ -15,20 +15,11 @@ static struct id submit_sweep(const char *body)
     return id;
 }
 
-static double number_at(const cJSON *json, const char *path)
-{
-    return cJSON_GetNumberValue(at(json, path));
-}
-
 static int count_children(struct id id, const char *more)
 {
-    char path[256];
-    snprintf(path, sizeof path, "/jobs?limit=500&parent=%s%s", id.text, more);
-    struct answer a = request("GET", path, NULL, NULL);
-    assert_int_equal(a.status, 200);
-    const int count = cJSON_GetArraySize(at(a.json, "jobs"));
-    drop(&a);
-    return count;
+    char query[128];
+    snprintf(query, sizeof query, "&parent=%s%s", id.text, more);
+    return count_jobs(query);
 }
 
 /* Two of its six children cannot be planned; the sweep says so, and is done. */
@@ -57,9 +48,7 @@ static void grid(void **state)
     assert_int_equal(count_events(id, "done"), 1);
     assert_int_equal(count_children(id, ""), 6);
     assert_int_equal(count_children(id, "&state=failed"), 2);
-    a = request("GET", "/jobs", NULL, NULL); /* children stand with their sweep alone */
-    assert_int_equal(cJSON_GetArraySize(at(a.json, "jobs")), 1);
-    drop(&a);
+    assert_int_equal(count_jobs(""), 1); /* children stand with their sweep alone */
     stop_daemon();
 }
 
@@ -111,13 +100,8 @@ static void sweeps_refused(void **state)
          "vary"},
     };
     start_daemon("none", "127.0.0.1:0");
-    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        struct answer a = request("POST", "/jobs", wrong[i].body, NULL);
-        assert_int_equal(a.status, 422);
-        assert_string_equal(text_at(a.json, "code"), "user_error");
-        assert_string_equal(text_at(a.json, "in"), wrong[i].in);
-        drop(&a);
-    }
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        expect_refused(wrong[i].body, wrong[i].in);
     stop_daemon();
 }
 
@@ -155,6 +139,88 @@ static void outlives_the_daemon(void **state)
     assert_true(number_at(a.json, "result.counts.done") == 40);
     drop(&a);
     assert_int_equal(count_events(id, "child"), 40);
+    stop_daemon();
+}
+
+/* ---- what is known already ----------------------------------------------------------------------------------- */
+
+#define UNROLLED(more) "{\"kind\":\"sweep\"," BASE ",\"vary\":{\"unroll\":[1,2]}" more "}"
+
+static void expect_done(struct id sweep)
+{
+    struct answer a = fetch(sweep, END_S);
+    assert_string_equal(text_at(a.json, "state"), "done");
+    drop(&a);
+}
+
+static int count_reused(const cJSON *sweep, const char *by)
+{
+    const cJSON *child;
+    int count = 0;
+    cJSON_ArrayForEach (child, at(sweep, "result.ranked")) {
+        count += strcmp(text_at(child, "reused"), by) == 0;
+    }
+    return count;
+}
+
+/* Two of the three children have answers, by a job and by a child of another sweep: only one is run. */
+static void answered_from_the_store(void **state)
+{
+    (void)state;
+    start_daemon("cpu", "127.0.0.1:0");
+    const struct id first = submit(",\"unroll\":1"), other = submit_sweep(UNROLLED(""));
+    expect_end(first, "done", "", 1);
+    expect_done(other);
+    const struct id id = submit_sweep("{\"kind\":\"sweep\"," BASE ",\"vary\":{\"unroll\":[1,2,4]}}");
+    struct answer a = fetch(id, END_S);
+    assert_string_equal(text_at(a.json, "state"), "done");
+    assert_true(number_at(a.json, "result.counts.done") == 3);
+    assert_int_equal(count_reused(a.json, ""), 1);
+    assert_int_equal(count_events(id, "child"), 1);
+    const cJSON *child;
+    cJSON_ArrayForEach (child, at(a.json, "result.ranked")) {
+        struct id one;
+        snprintf(one.text, sizeof one.text, "%s", text_at(child, "job"));
+        const bool reused = *text_at(child, "reused");
+        assert_true(cJSON_IsTrue(at(child, "verified")));
+        assert_int_equal(count_events(one, "leased"), reused ? 0 : 1);
+        assert_int_equal(count_events(one, "done"), 1);
+        struct answer job = fetch(one, 0),
+                      source = request("GET", text_at(job.json, "links.source"), NULL, NULL);
+        assert_true(cJSON_IsTrue(at(job.json, "result.verified")));
+        assert_non_null(strstr(source.text, "__global__")); /* its texts are there, too */
+        drop(&job);
+        drop(&source);
+    }
+    drop(&a);
+    stop_daemon();
+}
+
+/* All of it is known: nothing is queued, and a user who may queue no more is answered; unless it shall run again. */
+static void all_of_it_is_known(void **state)
+{
+    (void)state;
+    start_daemon("cpu", "127.0.0.1:0");
+    expect_done(submit_sweep(UNROLLED("")));
+    stop_daemon();
+    more_flags[0] = "--user-queued";
+    more_flags[1] = "1";
+    more_flags[2] = NULL;
+    start_daemon("none", "127.0.0.1:0");
+    struct answer a = request("POST", "/jobs", UNROLLED(""), NULL);
+    assert_int_equal(a.status, 200);
+    assert_string_equal(text_at(a.json, "state"), "done");
+    drop(&a);
+    a = request("POST", "/jobs", UNROLLED(",\"fresh\":true"), NULL);
+    assert_int_equal(a.status, 429);
+    drop(&a);
+    a = request("POST", "/jobs",
+                "{\"kind\":\"sweep\"," BASE ",\"list\":[{\"unroll\":1},{\"unroll\":2,\"fresh\":true}]}",
+                NULL);
+    assert_int_equal(a.status, 202);
+    assert_true(number_at(a.json, "result.counts.done") == 1 &&
+                number_at(a.json, "result.counts.queued") == 1);
+    drop(&a);
     stop_daemon();
 }
 
@@ -202,9 +268,14 @@ static void csv_and_jsonl(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        TEST(grid),           TEST(list_is_ranked),   TEST(nothing_came_of_it),
-        TEST(sweeps_refused), TEST(cancelled_as_one), TEST(outlives_the_daemon),
-        TEST(csv_and_jsonl)};
+    const struct CMUnitTest tests[] = {TEST(grid),
+                                       TEST(list_is_ranked),
+                                       TEST(nothing_came_of_it),
+                                       TEST(sweeps_refused),
+                                       TEST(cancelled_as_one),
+                                       TEST(outlives_the_daemon),
+                                       TEST(answered_from_the_store),
+                                       TEST(all_of_it_is_known),
+                                       TEST(csv_and_jsonl)};
     return run_suite(tests);
 }

@@ -182,7 +182,7 @@ static void worker_with_a_token(void **state)
     add("add alice", alice);
     start_with_tokens("none");
     setenv("LAYOUTD_WORKER_TOKEN", worker, 1);
-    start_worker();
+    start_worker("cpu");
     setenv("LAYOUTD_WORKER_TOKEN", WORKER_TOKEN, 1);
     struct answer a = ask("POST", "/jobs", "{" COPY "}", alice);
     snprintf(path, sizeof path, "/jobs/%s", text_at(a.json, "id"));

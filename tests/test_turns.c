@@ -145,7 +145,7 @@ static void users_take_turns(void **state)
     assert_true(cJSON_GetNumberValue(at(place.json, "position")) == 6); /* two of B's own, and three of A's */
     assert_true(cJSON_GetNumberValue(at(place.json, "estimate_ms")) > 0);
     drop(&place);
-    start_worker();
+    start_worker("cpu");
     expect_end(a[EACH - 1], "failed", "timeout_run", 1);
     expect_end(b[EACH - 1], "failed", "timeout_run", 1);
     for (int i = 0; i < EACH; i++) {
@@ -252,7 +252,7 @@ static void faulty_spec_is_stopped(void **state)
     start_daemon("none", "127.0.0.1:0");
     for (int i = 0; i < 5; i++)
         ids[i] = submit(",\"plant\":\"segfault\"");
-    start_worker();
+    start_worker("cpu");
     for (int i = 0; i < 5; i++)
         expect_end(ids[i], "failed", "kernel_fault", i < 3 ? 1 : 0);
     assert_int_equal(status_as(A, ",\"plant\":\"segfault\"", &a), 422);
