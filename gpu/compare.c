@@ -4,9 +4,9 @@
  *   measured  {"requests": 8388608, "wavefronts": 8449113}, and 3492010 turns of "arbitration"
  *   -> "equal": {"smem_store": true}, "arbitration": {"smem_store": 60505, "why": "..."}
  *
- * Numbers of global memory are exact. Those of shared memory may lie above the prediction by named rules;
- * what they took is told beside the verdict, never swallowed. Groups under "not_compared" of the prediction
- * get no verdict. */
+ * Numbers of global memory are exact. Those of shared memory may lie above the prediction by no more than the turns that
+ * the hardware counted in the same run; what they took is told beside the verdict. Groups under "not_compared" of the
+ * prediction get no verdict. */
 #include "gpu.h"
 
 #include <string.h>
@@ -27,43 +27,36 @@ static double number_of(const cJSON *group, const char *key)
     return item ? item->valuedouble : 0;
 }
 
-static const char off_why[] =
-    "instructions counted beyond the prediction: at the edge of the shape the compiler makes accesses "
-    "conditional, and "
-    "the counter also counts those that issue with no lane on, which access nothing";
-
-/* By how much a number may lie above its prediction. */
-static double allowance(const cJSON *predicted, double turns, const char *key)
+/* By how much a number may lie above its prediction: the turns of the run in which it was counted. */
+static double allowance(const cJSON *measured, const char *key)
 {
-    if (strcmp(key, "requests") == 0)
-        return number_of(predicted, "requests_off");
-    const bool pipe = strcmp(key, "wavefronts") == 0 || strcmp(key, "conflicts") == 0;
-    return pipe ? turns : 0;
+    const char *turns = strcmp(key, "wavefronts") == 0  ? "arbitration"
+                        : strcmp(key, "conflicts") == 0 ? "arbitration_of_conflicts"
+                                                        : "";
+    return number_of(measured, turns);
 }
 
 /* Whether every number that both have is the same, but for what may lie above. */
-static bool same_numbers(const cJSON *predicted, const cJSON *measured, double turns)
+static bool same_numbers(const cJSON *predicted, const cJSON *group, const cJSON *measured)
 {
     for (const cJSON *item = predicted->child; item; item = item->next) {
-        const cJSON *other = cJSON_GetObjectItemCaseSensitive(measured, item->string);
+        const cJSON *other = cJSON_GetObjectItemCaseSensitive(group, item->string);
         const double excess = other ? other->valuedouble - item->valuedouble : 0;
-        if (excess < 0 || excess > allowance(predicted, turns, item->string))
+        if (excess < 0 || excess > allowance(measured, item->string))
             return false;
     }
     return true;
 }
 
-/* Tell what a rule took: how much of a number each group has beyond its prediction; nothing where none has. */
-static void add_rule(cJSON *counters, const char *rule, const char *key, const char *why)
+/* Tell how many wavefronts of each equal group are turns; nothing where none are. */
+static void add_arbitration(cJSON *counters, const cJSON *predicted, const cJSON *measured,
+                            const cJSON *equal)
 {
-    const cJSON *measured = cJSON_GetObjectItemCaseSensitive(counters, "measured");
-    const cJSON *predicted = cJSON_GetObjectItemCaseSensitive(counters, "predicted");
-    const cJSON *equal = cJSON_GetObjectItemCaseSensitive(counters, "equal");
     cJSON *json = cJSON_CreateObject();
     for (const cJSON *verdict = equal->child; verdict; verdict = verdict->next) {
         const cJSON *group = cJSON_GetObjectItemCaseSensitive(predicted, verdict->string);
         const cJSON *other = cJSON_GetObjectItemCaseSensitive(measured, verdict->string);
-        const double excess = number_of(other, key) - number_of(group, key);
+        const double excess = number_of(other, "wavefronts") - number_of(group, "wavefronts");
         if (cJSON_IsTrue(verdict) && excess > 0)
             cJSON_AddNumberToObject(json, verdict->string, excess);
     }
@@ -71,23 +64,20 @@ static void add_rule(cJSON *counters, const char *rule, const char *key, const c
         cJSON_Delete(json);
         return;
     }
-    cJSON_AddStringToObject(json, "why", why);
-    cJSON_AddItemToObject(counters, rule, json);
+    cJSON_AddStringToObject(json, "why", arbitration_why);
+    cJSON_AddItemToObject(counters, "arbitration", json);
 }
 
-/* A group is equal when its numbers are but for two rules of shared memory; what they took is told. */
 void gpu_counters_compare(cJSON *counters)
 {
     const cJSON *measured = cJSON_GetObjectItemCaseSensitive(counters, "measured");
     const cJSON *predicted = cJSON_GetObjectItemCaseSensitive(counters, "predicted");
     const cJSON *apart = cJSON_GetObjectItemCaseSensitive(predicted, "not_compared");
     cJSON *equal = cJSON_AddObjectToObject(counters, "equal");
-    const double turns = number_of(measured, "arbitration");
     for (const cJSON *group = predicted->child; group; group = group->next) {
         const cJSON *other = cJSON_GetObjectItemCaseSensitive(measured, group->string);
         if (other && !cJSON_GetObjectItemCaseSensitive(apart, group->string))
-            cJSON_AddBoolToObject(equal, group->string, same_numbers(group, other, turns));
+            cJSON_AddBoolToObject(equal, group->string, same_numbers(group, other, measured));
     }
-    add_rule(counters, "arbitration", "wavefronts", arbitration_why);
-    add_rule(counters, "predicated_off", "requests", off_why);
+    add_arbitration(counters, predicted, measured, equal);
 }

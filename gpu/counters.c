@@ -1,5 +1,6 @@
-/* counters.c: what the hardware counts while a copy runs, beside what was predicted: CUPTI's range profiler, in a run of
- * its own that nobody times. CUPTI launches the kernel again for each group of counters that do not fit in one run.
+/* counters.c: what the hardware counts while a copy runs, beside what was predicted: CUPTI's range profiler, in runs of
+ * their own that nobody times. CUPTI launches the kernel again for counters that do not fit in one run; those of one set
+ * are few enough to come from the same one, so that the turns of shared memory are those of the wavefronts beside them.
  *
  *   "counters": {"predicted": {"src": {"requests": 32768, "sectors": 524288}, ...},
  *                "measured":  {"src": {"requests": 32768, "sectors": 524288}, ..., "dram_read_bytes": ...},
@@ -14,44 +15,52 @@
 
 #include <stdlib.h>
 
+enum { WAVEFRONTS, CONFLICTS, OTHERS, SETS };
+
 static const struct metric {
+    int set;
     const char *group, *key; /* where the number stands in the result; group NULL: at the top */
     const char *name;        /* CUPTI's */
     double unit;             /* what a count is multiplied with */
 } metrics[] = {
-    {"src", "requests", "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum", 1},
-    {"src", "sectors", "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", 1},
-    {"dst", "requests", "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum", 1},
-    {"dst", "sectors", "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum", 1},
-    {"src", "boxes", "smsp__inst_executed_op_tma_ld.sum", 1},
-    {"src", "box_sectors", "l1tex__m_xbar2l1tex_read_sectors_mem_global_op_tma_ld.sum", 1},
-    {"dst", "boxes", "smsp__inst_executed_op_tma_st.sum", 1},
-    {"dst", "box_sectors", "l1tex__m_l1tex2xbar_write_sectors_mem_global_op_tma_st.sum", 1},
-    {"smem_store", "requests", "smsp__inst_executed_op_shared_st.sum", 1},
-    {"smem_store", "matrix_requests", "smsp__inst_executed_op_shared_stsm_pred_on_any.sum", 1},
-    {"smem_store", "wavefronts", "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum", 1},
-    {"smem_store", "conflicts", "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum", 1},
-    {"smem_load", "requests", "smsp__inst_executed_op_shared_ld.sum", 1},
-    {"smem_load", "matrix_requests", "smsp__inst_executed_op_ldsm_pred_on_any.sum", 1},
-    {"smem_load", "wavefronts", "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum", 1},
-    {"smem_load", "conflicts", "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum", 1},
-    {NULL, "arbitration", "l1tex__data_bank_conflicts_type_arbitration.sum", 1},
-    {NULL, "dram_read_bytes", "dram__bytes_read.sum", 1},
-    {NULL, "dram_write_bytes", "dram__bytes_write.sum", 1},
-    {NULL, "l2_bytes", "lts__t_bytes.sum", 1},
-    {NULL, "instructions", "smsp__inst_executed.sum", 1},
-    {NULL, "occupancy", "sm__warps_active.avg.pct_of_peak_sustained_active", 0.01},
+    {WAVEFRONTS, "smem_store", "wavefronts", "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum", 1},
+    {WAVEFRONTS, "smem_load", "wavefronts", "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum", 1},
+    {WAVEFRONTS, NULL, "arbitration", "l1tex__data_bank_conflicts_type_arbitration.sum", 1},
+    {CONFLICTS, "smem_store", "conflicts", "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum", 1},
+    {CONFLICTS, "smem_load", "conflicts", "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum", 1},
+    {CONFLICTS, NULL, "arbitration_of_conflicts", "l1tex__data_bank_conflicts_type_arbitration.sum", 1},
+    {OTHERS, "src", "requests", "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum", 1},
+    {OTHERS, "src", "sectors", "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", 1},
+    {OTHERS, "dst", "requests", "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum", 1},
+    {OTHERS, "dst", "sectors", "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum", 1},
+    {OTHERS, "src", "boxes", "smsp__inst_executed_op_tma_ld.sum", 1},
+    {OTHERS, "src", "box_sectors", "l1tex__m_xbar2l1tex_read_sectors_mem_global_op_tma_ld.sum", 1},
+    {OTHERS, "dst", "boxes", "smsp__inst_executed_op_tma_st.sum", 1},
+    {OTHERS, "dst", "box_sectors", "l1tex__m_l1tex2xbar_write_sectors_mem_global_op_tma_st.sum", 1},
+    {OTHERS, "smem_store", "matrix_requests", "smsp__inst_executed_op_shared_stsm_pred_on_any.sum", 1},
+    {OTHERS, "smem_load", "matrix_requests", "smsp__inst_executed_op_ldsm_pred_on_any.sum", 1},
+    {OTHERS, NULL, "dram_read_bytes", "dram__bytes_read.sum", 1},
+    {OTHERS, NULL, "dram_write_bytes", "dram__bytes_write.sum", 1},
+    {OTHERS, NULL, "l2_bytes", "lts__t_bytes.sum", 1},
+    {OTHERS, NULL, "instructions", "smsp__inst_executed.sum", 1},
+    {OTHERS, NULL, "occupancy", "sm__warps_active.avg.pct_of_peak_sustained_active", 0.01},
 };
 enum { METRICS = sizeof metrics / sizeof metrics[0] };
 
-/* What stays from job to job: CUPTI's plan of which counters to read in which pass. */
-static struct profiler {
-    const struct gpu_cupti *cupti;
+/* CUPTI's plan of which counters to read in which run. */
+struct set {
     struct cupti_host *host;
     const char *names[METRICS]; /* those that this card has */
+    size_t from[METRICS];       /* and their places in metrics */
     size_t count;
     uint8_t *config;
     size_t config_size;
+};
+
+/* What stays from job to job. */
+static struct profiler {
+    const struct gpu_cupti *cupti;
+    struct set set[SETS];
     bool tried, opened;
     char why[400]; /* of the last failure */
 } profiler;
@@ -76,18 +85,19 @@ static bool ok(CUptiResult result, const char *what)
 
 /* ---- once ---- */
 
-static bool add_metrics(void)
+/* A set of which the card has nothing stays empty. */
+static void add_metrics(struct set *set, int number)
 {
     for (size_t i = 0; i < METRICS; i++) {
         const char *name = metrics[i].name;
         struct cupti_host_metrics add = {
-            .structSize = sizeof add, .pHostObject = profiler.host, .ppMetricNames = &name, .numMetrics = 1};
-        if (profiler.cupti->cuptiProfilerHostConfigAddMetrics(&add) == CUPTI_SUCCESS)
-            profiler.names[profiler.count++] = name;
+            .structSize = sizeof add, .pHostObject = set->host, .ppMetricNames = &name, .numMetrics = 1};
+        if (metrics[i].set != number ||
+            profiler.cupti->cuptiProfilerHostConfigAddMetrics(&add) != CUPTI_SUCCESS)
+            continue;
+        set->from[set->count] = i;
+        set->names[set->count++] = name;
     }
-    if (!profiler.count)
-        snprintf(profiler.why, sizeof profiler.why, "CUPTI knows none of the counters on this card");
-    return profiler.count > 0;
 }
 
 /* What the card can count: 0 bytes where it does not tell. */
@@ -105,34 +115,49 @@ static uint8_t *read_availability(const struct gpu_card *card)
     return NULL;
 }
 
-static bool make_host(const struct gpu_card *card)
+static bool make_config(struct set *set)
+{
+    struct cupti_host_image image = {.structSize = offsetof(struct cupti_host_image, pConfigImage),
+                                     .pHostObject = set->host};
+    if (!ok(profiler.cupti->cuptiProfilerHostGetConfigImageSize(&image), "planning the passes"))
+        return false;
+    image.structSize = sizeof image;
+    image.pConfigImage = set->config = calloc(1, image.configImageSize);
+    set->config_size = image.configImageSize;
+    return image.pConfigImage &&
+           ok(profiler.cupti->cuptiProfilerHostGetConfigImage(&image), "planning the passes");
+}
+
+static bool make_set(int number, const char *chip, const uint8_t *availability)
+{
+    struct set *set = &profiler.set[number];
+    struct cupti_host_initialize init = {.structSize = sizeof init,
+                                         .profilerType = CUPTI_HOST_RANGE_PROFILER,
+                                         .pChipName = chip,
+                                         .pCounterAvailabilityImage = availability};
+    if (!ok(profiler.cupti->cuptiProfilerHostInitialize(&init), "starting CUPTI"))
+        return false;
+    set->host = init.pHostObject; /* which may go on reading the image: it stays */
+    add_metrics(set, number);
+    return set->count == 0 || make_config(set);
+}
+
+static bool make_sets(const struct gpu_card *card)
 {
     CUpti_Device_GetChipName_Params chip = {.structSize = CUpti_Device_GetChipName_Params_STRUCT_SIZE,
                                             .deviceIndex = (size_t)card->index};
     if (!ok(profiler.cupti->cuptiDeviceGetChipName(&chip), "asking for the chip's name"))
         return false;
-    uint8_t *availability = read_availability(card);
-    struct cupti_host_initialize init = {.structSize = sizeof init,
-                                         .profilerType = CUPTI_HOST_RANGE_PROFILER,
-                                         .pChipName = chip.pChipName,
-                                         .pCounterAvailabilityImage = availability};
-    const bool made = availability &&
-                      ok(profiler.cupti->cuptiProfilerHostInitialize(&init), "starting CUPTI");
-    profiler.host = init.pHostObject; /* which may go on reading the image: it stays */
-    return made && add_metrics();
-}
-
-static bool make_config(void)
-{
-    struct cupti_host_image image = {.structSize = offsetof(struct cupti_host_image, pConfigImage),
-                                     .pHostObject = profiler.host};
-    if (!ok(profiler.cupti->cuptiProfilerHostGetConfigImageSize(&image), "planning the passes"))
-        return false;
-    image.structSize = sizeof image;
-    image.pConfigImage = profiler.config = calloc(1, image.configImageSize);
-    profiler.config_size = image.configImageSize;
-    return image.pConfigImage &&
-           ok(profiler.cupti->cuptiProfilerHostGetConfigImage(&image), "planning the passes");
+    const uint8_t *availability = read_availability(card);
+    bool made = availability != NULL;
+    size_t count = 0;
+    for (int i = 0; i < SETS && made; i++) {
+        made = make_set(i, chip.pChipName, availability);
+        count += profiler.set[i].count;
+    }
+    if (made && !count)
+        snprintf(profiler.why, sizeof profiler.why, "CUPTI knows none of the counters on this card");
+    return made && count;
 }
 
 static bool open_profiler(const struct gpu_card *card)
@@ -147,8 +172,7 @@ static bool open_profiler(const struct gpu_card *card)
         return false;
     }
     CUpti_Profiler_Initialize_Params init = {.structSize = CUpti_Profiler_Initialize_Params_STRUCT_SIZE};
-    profiler.opened = ok(profiler.cupti->cuptiProfilerInitialize(&init), "starting CUPTI") &&
-                      make_host(card) && make_config();
+    profiler.opened = ok(profiler.cupti->cuptiProfilerInitialize(&init), "starting CUPTI") && make_sets(card);
     if (!profiler.opened && !*profiler.why)
         snprintf(profiler.why, sizeof profiler.why, "no memory for CUPTI's plan of the counters");
     return profiler.opened;
@@ -158,13 +182,14 @@ static bool open_profiler(const struct gpu_card *card)
 
 /* One session: between enable and disable. */
 struct session {
+    struct set *set;
     struct gpu_card *card;
     struct gpu_contender kernel;
     CUpti_RangeProfiler_Object *object;
     uint8_t *data;
     size_t data_size;
-    double values[METRICS];
-    bool card_ok;
+    double values[METRICS]; /* in the order of metrics */
+    bool counted[METRICS], card_ok;
 };
 
 static bool make_data(struct session *s)
@@ -172,8 +197,8 @@ static bool make_data(struct session *s)
     CUpti_RangeProfiler_GetCounterDataSize_Params size = {
         .structSize = CUpti_RangeProfiler_GetCounterDataSize_Params_STRUCT_SIZE,
         .pRangeProfilerObject = s->object,
-        .pMetricNames = profiler.names,
-        .numMetrics = profiler.count,
+        .pMetricNames = s->set->names,
+        .numMetrics = s->set->count,
         .maxNumOfRanges = 1,
         .maxNumRangeTreeNodes = 1};
     if (!ok(profiler.cupti->cuptiRangeProfilerGetCounterDataSize(&size), "making room for counters"))
@@ -194,8 +219,8 @@ static bool configure(struct session *s)
     CUpti_RangeProfiler_SetConfig_Params config = {
         .structSize = CUpti_RangeProfiler_SetConfig_Params_STRUCT_SIZE,
         .pRangeProfilerObject = s->object,
-        .configSize = profiler.config_size,
-        .pConfig = profiler.config,
+        .configSize = s->set->config_size,
+        .pConfig = s->set->config,
         .counterDataImageSize = s->data_size,
         .pCounterDataImage = s->data,
         .range = CUPTI_AutoRange,
@@ -224,19 +249,25 @@ static bool launch_counted(struct session *s)
 
 static bool evaluate(struct session *s)
 {
+    double values[METRICS];
     struct cupti_host_evaluate e = {.structSize = sizeof e,
-                                    .pHostObject = profiler.host,
+                                    .pHostObject = s->set->host,
                                     .pCounterDataImage = s->data,
                                     .counterDataImageSize = s->data_size,
-                                    .ppMetricNames = profiler.names,
-                                    .numMetrics = profiler.count,
-                                    .pMetricValues = s->values};
-    return ok(profiler.cupti->cuptiProfilerHostEvaluateToGpuValues(&e), "evaluating the counters");
+                                    .ppMetricNames = s->set->names,
+                                    .numMetrics = s->set->count,
+                                    .pMetricValues = values};
+    if (!ok(profiler.cupti->cuptiProfilerHostEvaluateToGpuValues(&e), "evaluating the counters"))
+        return false;
+    for (size_t i = 0; i < s->set->count; i++) {
+        s->values[s->set->from[i]] = values[i];
+        s->counted[s->set->from[i]] = true;
+    }
+    return true;
 }
 
-static bool count(struct session *s)
+static bool count_set(struct session *s)
 {
-    *profiler.why = 0;
     CUpti_RangeProfiler_Enable_Params enable = {.structSize = CUpti_RangeProfiler_Enable_Params_STRUCT_SIZE,
                                                 .ctx = s->card->context};
     if (!ok(profiler.cupti->cuptiRangeProfilerEnable(&enable), "taking hold of the counters"))
@@ -247,6 +278,18 @@ static bool count(struct session *s)
         .structSize = CUpti_RangeProfiler_Disable_Params_STRUCT_SIZE, .pRangeProfilerObject = s->object};
     profiler.cupti->cuptiRangeProfilerDisable(&disable);
     free(s->data);
+    s->data = NULL;
+    return counted;
+}
+
+static bool count(struct session *s)
+{
+    bool counted = true;
+    *profiler.why = 0;
+    for (int i = 0; i < SETS && counted; i++) {
+        s->set = &profiler.set[i];
+        counted = s->set->count == 0 || count_set(s);
+    }
     return counted;
 }
 
@@ -255,14 +298,14 @@ static bool count(struct session *s)
 static void add_measured(const struct session *s, cJSON *counters)
 {
     cJSON *measured = cJSON_AddObjectToObject(counters, "measured");
-    for (size_t i = 0, next = 0; i < METRICS && next < profiler.count; i++) {
+    for (size_t i = 0; i < METRICS; i++) {
         const struct metric *m = &metrics[i];
-        if (m->name != profiler.names[next])
+        if (!s->counted[i])
             continue;
         cJSON *group = m->group ? cJSON_GetObjectItemCaseSensitive(measured, m->group) : measured;
         if (!group)
             group = cJSON_AddObjectToObject(measured, m->group);
-        cJSON_AddNumberToObject(group, m->key, s->values[next++] * m->unit);
+        cJSON_AddNumberToObject(group, m->key, s->values[i] * m->unit);
     }
 }
 

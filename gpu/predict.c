@@ -3,14 +3,13 @@
  *   2 GiB of half_t in rows, 128 bits a thread: src {requests 4194304, sectors 67108864}: 16 a request, the ideal
  *
  * Global memory: the partition laid over the tensor, all kinds of tiles. Shared memory: the same buffer in every tile,
- * so that only the edges of the shape make a difference. Exact unless an access straddles an edge: then the kernel
- * goes value by value, which is not counted here, and `exact` is false. */
+ * so that only the edges of the shape make a difference. An access that an edge cuts is made value by value, of its lanes
+ * one instruction for each value. What no counter shows, or shows as something else, is named under "not_compared". */
 #include "internal.h"
 
 struct predicting {
     const struct gpu_plan *plan;
-    cJSON *json;
-    int64_t straddling; /* accesses that an edge cuts */
+    cJSON *json, *apart; /* apart: "not_compared" */
 };
 
 /* ---- TMA ---- */
@@ -39,6 +38,49 @@ static void add_boxes(struct predicting *p, const char *name, const struct gpu_t
 
 /* ---- global memory ---- */
 
+enum { WHOLE = -1 };
+
+/* Of instruction `step` of a warp the lanes whose access lies in the shape as a whole; or, for a value, that value of the
+ * lanes whose access an edge cuts. */
+static struct la_access piece_of(const struct la_traffic *t, const struct la_tiles *kind, int64_t warp,
+                                 int64_t step, int64_t value)
+{
+    const struct la_reach *r = t->reach;
+    const int64_t threads = r->part.threads, first = warp * LA_LANES + step * t->vector * threads;
+    const uint32_t edges = (kind->edges | LA_NEVER) & r->edges;
+    const int32_t bytes = value == WHOLE ? t->bytes : (int32_t)((r->bits + 7) / 8);
+    struct la_access a = {.space = t->space, .op = t->op, .bytes = bytes, .lanes = t->lanes};
+    for (int32_t lane = 0; lane < t->lanes && warp * LA_LANES + lane < threads; lane++) {
+        int64_t inside = 0;
+        for (int64_t v = 0; v < t->vector; v++)
+            inside += !(r->outside[first + lane + v * threads] & edges);
+        const int64_t place = first + lane + (value == WHOLE ? 0 : value) * threads;
+        const bool is_cut = inside < t->vector;
+        if (value == WHOLE ? is_cut : !is_cut || r->outside[place] & edges)
+            continue;
+        a.active |= UINT32_C(1) << lane;
+        a.at[lane] = (la_reach_at(r, kind, place) * r->bits >> 3) & -(int64_t)bytes;
+    }
+    return a;
+}
+
+/* The totals with accesses that an edge cuts made value by value. */
+static struct la_totals by_value(const struct la_traffic *t)
+{
+    struct la_totals sum = {0};
+    for (uint32_t k = 0; k < t->reach->kinds; k++)
+        for (int64_t warp = 0; warp < t->warps; warp++)
+            for (int64_t step = 0; step < t->steps; step++)
+                for (int64_t value = WHOLE; value < (t->reach->kind[k].edges ? t->vector : 0); value++) {
+                    const struct la_access a = piece_of(t, &t->reach->kind[k], warp, step, value);
+                    const struct la_cost cost = la_access_cost(&a);
+                    sum.instructions += t->reach->kind[k].count * cost.requests;
+                    sum.sectors += t->reach->kind[k].count * cost.sectors;
+                    sum.sectors_ideal += t->reach->kind[k].count * cost.sectors_ideal;
+                }
+    return sum;
+}
+
 static void add_global(struct la_ctx *cx, struct predicting *p, const struct gpu_leg *leg,
                        const struct gpu_tensor *tensor, enum la_access_op op)
 {
@@ -49,11 +91,16 @@ static void add_global(struct la_ctx *cx, struct predicting *p, const struct gpu
     const struct la_partition part = la_partition_of_tv(cx, leg->part.tv, leg->part.tiler);
     const struct la_reach reach = la_reach_make(cx, &part, tensor->layout, p->plan->copy.type->bits, 0);
     const struct la_traffic t = la_traffic_of(cx, &reach, LA_GLOBAL, op, LA_LANES, leg->vector);
+    const struct la_totals all = t.all.straddling ? by_value(&t) : t.all;
     cJSON *json = cJSON_AddObjectToObject(p->json, tensor->name);
-    cJSON_AddNumberToObject(json, "requests", (double)t.all.instructions);
-    cJSON_AddNumberToObject(json, "sectors", (double)t.all.sectors);
-    cJSON_AddNumberToObject(json, "sectors_ideal", (double)t.all.sectors_ideal);
-    p->straddling += t.all.straddling;
+    cJSON_AddNumberToObject(json, "requests", (double)all.instructions);
+    cJSON_AddNumberToObject(json, "sectors", (double)all.sectors);
+    cJSON_AddNumberToObject(json, "sectors_ideal", (double)all.sectors_ideal);
+    if (tensor->distinct < tensor->elements)
+        cJSON_AddStringToObject(
+            p->apart, tensor->name,
+            "several coordinates have one address, and the compiler loads what it knows to be "
+            "the same but once");
 }
 
 /* ---- shared memory ---- */
@@ -67,17 +114,25 @@ static int64_t tiles_at(const struct gpu_copy *c, uint32_t edges)
     return n;
 }
 
-/* Whether all values of an access lie in the shape. */
 static bool is_inside(const struct gpu_copy *c, const struct gpu_leg *leg, uint32_t edges, int64_t thread,
                       int64_t value)
 {
-    for (int64_t v = value; edges && v < value + leg->vector; v++)
-        for (uint32_t k = 0; k < c->src.rank; k++)
-            if ((edges >> k & 1) &&
-                gpu_map_at(leg->part.thread_at[k], thread) + gpu_map_at(leg->part.value_at[k], v) >=
-                    c->src.extent[k] % leg->part.tile[k])
-                return false;
+    for (uint32_t k = 0; k < c->src.rank; k++)
+        if ((edges >> k & 1) &&
+            gpu_map_at(leg->part.thread_at[k], thread) + gpu_map_at(leg->part.value_at[k], value) >=
+                c->src.extent[k] % leg->part.tile[k])
+            return false;
     return true;
+}
+
+/* Whether all values of the access to global memory that begins with `first` lie in the shape. */
+static bool is_whole(const struct gpu_copy *c, const struct gpu_leg *leg, uint32_t edges, int64_t thread,
+                     int64_t first)
+{
+    bool whole = true;
+    for (int64_t v = first; edges && v < first + leg->vector; v++)
+        whole = whole && is_inside(c, leg, edges, thread, v);
+    return whole;
 }
 
 /* Lanes that give an address: all, or one a row of the matrices. */
@@ -92,17 +147,21 @@ static int64_t steps_of(const struct gpu_leg *leg)
     return leg->part.values / (leg->matrix ? leg->matrix->values : leg->smem_vector);
 }
 
-/* Instruction `step` of a warp, in a tile at these edges. Matrices are moved whole: shared memory has all of the tile. */
+/* The instruction of a warp that moves so many values from `value` on, in a tile at these edges: of the lanes whose
+ * access to global memory is whole; or one value, of those whose access is cut. Matrices are moved whole: shared memory
+ * has all of the tile. */
 static struct la_access smem_access(const struct gpu_copy *c, const struct gpu_leg *leg, enum la_access_op op,
-                                    uint32_t edges, int64_t warp, int64_t step)
+                                    uint32_t edges, int64_t warp, int64_t value, bool cut)
 {
-    const int64_t bytes = c->type->bits / 8, value = step * leg->smem_vector,
-                  first = value - value % leg->vector;
-    struct la_access a = {
-        .space = LA_SHARED, .op = op, .bytes = (int32_t)(leg->smem_vector * bytes), .lanes = lanes_of(leg)};
+    const int64_t bytes = c->type->bits / 8, first = value - value % leg->vector;
+    struct la_access a = {.space = LA_SHARED,
+                          .op = op,
+                          .bytes = (int32_t)((cut ? 1 : leg->smem_vector) * bytes),
+                          .lanes = lanes_of(leg)};
     for (int32_t lane = 0; lane < a.lanes && warp * LA_LANES + lane < leg->part.threads; lane++) {
         const int64_t thread = warp * LA_LANES + lane;
-        if (!leg->matrix && !is_inside(c, leg, edges, thread, first))
+        if (!leg->matrix && (is_whole(c, leg, edges, thread, first) == cut ||
+                             (cut && !is_inside(c, leg, edges, thread, value))))
             continue;
         a.active |= UINT32_C(1) << lane;
         a.at[lane] = bytes * gpu_smem_place(c->smem, gpu_map_at(leg->smem.thread, thread) +
@@ -111,42 +170,46 @@ static struct la_access smem_access(const struct gpu_copy *c, const struct gpu_l
     return a;
 }
 
-/* The most instructions that may issue with no lane on, and count as requests: where the compiler makes an access
- * conditional rather than jump over it, a tile at an edge goes by the accesses of a whole one before its own, and a
- * step that reaches beyond the last tile goes by those of the missing ones. */
-static int64_t requests_off(const struct gpu_copy *c, int64_t per_tile, int64_t requests)
+static void add_times(struct la_totals *sum, const struct la_access *a, int64_t times)
 {
-    const int64_t whole = tiles_at(c, 0), cut = c->tiles - whole;
-    const int64_t missing = (c->unroll - c->tiles % c->unroll) % c->unroll;
-    return (2 * cut + missing) * per_tile - (requests - whole * per_tile);
+    const struct la_cost cost = la_access_cost(a);
+    sum->instructions += times * cost.requests;
+    sum->wavefronts += times * cost.wavefronts;
+    sum->wavefronts_ideal += times * cost.wavefronts_ideal;
+}
+
+/* What the tiles at these edges cost. */
+static void add_tiles(struct la_totals *sum, const struct gpu_copy *c, const struct gpu_leg *leg,
+                      enum la_access_op op, uint32_t edges)
+{
+    const int64_t tiles = tiles_at(c, edges), warps = (leg->part.threads + LA_LANES - 1) / LA_LANES;
+    for (int64_t warp = 0; tiles > 0 && warp < warps; warp++) {
+        for (int64_t step = 0; step < steps_of(leg); step++) {
+            const struct la_access a = smem_access(c, leg, op, edges, warp, step * leg->smem_vector, false);
+            add_times(sum, &a, tiles);
+        }
+        for (int64_t value = 0; edges && !leg->matrix && leg->vector > 1 && value < leg->part.values;
+             value++) {
+            const struct la_access a = smem_access(c, leg, op, edges, warp, value, true);
+            add_times(sum, &a, tiles);
+        }
+    }
 }
 
 static void add_smem(struct predicting *p, const char *name, const struct gpu_leg *leg, enum la_access_op op)
 {
     const struct gpu_copy *c = &p->plan->copy;
-    const int64_t warps = (leg->part.threads + LA_LANES - 1) / LA_LANES;
-    int64_t requests = 0, wavefronts = 0, ideal = 0;
+    struct la_totals sum = {0};
     uint32_t partial = 0;
     for (uint32_t k = 0; k < c->src.rank; k++)
         partial |= (uint32_t)c->partial[k] << k;
-    for (uint32_t edges = 0; edges <= partial; edges++) {
-        const int64_t tiles = (edges & ~partial) ? 0 : tiles_at(c, edges);
-        for (int64_t warp = 0; tiles > 0 && warp < warps; warp++)
-            for (int64_t step = 0; step < steps_of(leg); step++) {
-                const struct la_access a = smem_access(c, leg, op, edges, warp, step);
-                const struct la_cost cost = la_access_cost(&a);
-                requests += tiles * cost.requests;
-                wavefronts += tiles * cost.wavefronts;
-                ideal += tiles * cost.wavefronts_ideal;
-            }
-    }
+    for (uint32_t edges = 0; edges <= partial; edges++)
+        if (!(edges & ~partial))
+            add_tiles(&sum, c, leg, op, edges);
     cJSON *json = cJSON_AddObjectToObject(p->json, name);
-    cJSON_AddNumberToObject(json, leg->matrix ? "matrix_requests" : "requests", (double)requests);
-    cJSON_AddNumberToObject(json, "wavefronts", (double)wavefronts);
-    cJSON_AddNumberToObject(json, "conflicts", (double)(wavefronts - ideal));
-    const int64_t off = requests_off(c, warps * steps_of(leg), requests);
-    if (off > 0 && !leg->matrix)
-        cJSON_AddNumberToObject(json, "requests_off", (double)off);
+    cJSON_AddNumberToObject(json, leg->matrix ? "matrix_requests" : "requests", (double)sum.instructions);
+    cJSON_AddNumberToObject(json, "wavefronts", (double)sum.wavefronts);
+    cJSON_AddNumberToObject(json, "conflicts", (double)(sum.wavefronts - sum.wavefronts_ideal));
 }
 
 /* The operations of both ways through shared memory. */
@@ -166,14 +229,23 @@ static enum la_access_op load_op(const struct gpu_leg *out)
 /* The groups whose counters hold something else, each with the reason. */
 static void add_not_compared(struct predicting *p)
 {
-    cJSON *json = cJSON_AddObjectToObject(p->json, "not_compared");
+    const struct gpu_copy *c = &p->plan->copy;
+    static const char boxes[] =
+        "what the counters hold of TMA besides its boxes is not documented: rows that do not "
+        "begin and end with whole sectors count more than the sectors they lie in";
+    if (c->in.tma)
+        cJSON_AddStringToObject(p->apart, c->src.name, boxes);
+    if (c->out.tma)
+        cJSON_AddStringToObject(p->apart, c->dst.name, boxes);
+    if (!gpu_is_cp_async(&c->in))
+        return;
     cJSON_AddStringToObject(
-        json, "smem_store",
+        p->apart, "smem_store",
         "cp.async writes shared memory without a store instruction: the counters of stores stay "
         "at 0, and those of its writes are no counter of this set");
-    if (!p->plan->copy.out.tma)
+    if (!c->out.tma)
         cJSON_AddStringToObject(
-            json, "smem_load",
+            p->apart, "smem_load",
             "the counters of shared loads hold the writes of cp.async too, and how many it makes of "
             "an access is not documented");
 }
@@ -184,22 +256,15 @@ static void predict_body(struct la_ctx *cx, void *arg)
 {
     struct predicting *p = arg;
     const struct gpu_copy *c = &p->plan->copy;
+    p->apart = cJSON_CreateObject();
+    cJSON_AddItemToObject(p->json, "not_compared", p->apart);
     add_global(cx, p, &c->in, &c->src, gpu_is_cp_async(&c->in) ? LA_CP_ASYNC : LA_LOAD);
     add_global(cx, p, &c->out, &c->dst, LA_STORE);
     if (c->smem && !c->in.tma)
         add_smem(p, "smem_store", &c->in, store_op(&c->in));
     if (c->smem && !c->out.tma)
         add_smem(p, "smem_load", &c->out, load_op(&c->out));
-    if (gpu_is_cp_async(&c->in))
-        add_not_compared(p);
-    cJSON_AddBoolToObject(p->json, "exact", p->straddling == 0);
-    if (p->straddling)
-        cJSON_AddStringToObject(
-            p->json, "why",
-            la_format(cx,
-                      "%lld accesses are cut by the edge of the shape and are made value by "
-                      "value, but counted as one",
-                      (long long)p->straddling));
+    add_not_compared(p);
 }
 
 cJSON *gpu_predict(struct la_ctx *cx, const struct gpu_plan *plan)

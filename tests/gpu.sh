@@ -32,7 +32,7 @@ finish() {
     [ -z "$data" ] || rm -rf "$data"
     cd "$OUT"
     local logs=()
-    for log in *.log specs.jsonl mma.jsonl gemm.jsonl memcheck.jsonl racecheck.jsonl; do [ ! -f "$log" ] || logs+=("$log"); done
+    for log in *.log specs.jsonl counted.jsonl mma.jsonl gemm.jsonl memcheck.jsonl racecheck.jsonl; do [ ! -f "$log" ] || logs+=("$log"); done
     [ ${#logs[@]} = 0 ] || { tar -czf logs.tar.gz "${logs[@]}" && rm -f "${logs[@]}"; }
 }
 trap finish EXIT
@@ -67,11 +67,13 @@ fi
 make -s -j"$(nproc)" CONFIG=gpu-box CC="$compiler" all "$build/tests/test_gpu_executor" "$build/tests/test_gpu_mma" "$build/tests/test_gpu_gemm" >"$OUT/build.log" 2>&1 ||
     { tail -n 40 "$OUT/build.log"; echo "0 passed, 1 failed"; exit 1; }
 
-# NVRTC comes with the toolkit, or else with a Python package.
-if ! ls /usr/local/cuda/lib64/libnvrtc.so.1? >/dev/null 2>&1 && ! ldconfig -p | grep -q libnvrtc.so; then
-    nvrtc=$(find /opt /usr -name 'libnvrtc.so.1?' 2>/dev/null | head -n 1)
-    [ -z "$nvrtc" ] || export LD_LIBRARY_PATH=${nvrtc%/*}${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
-fi
+# NVRTC and cuBLAS come with the toolkit, or else with a Python package.
+for library in libnvrtc libcublas; do
+    if ! ls /usr/local/cuda/lib64/$library.so.1? >/dev/null 2>&1 && ! ldconfig -p | grep -q "$library.so"; then
+        found=$(find /opt /usr -name "$library.so.1?" 2>/dev/null | head -n 1)
+        [ -z "$found" ] || export LD_LIBRARY_PATH=${found%/*}${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+    fi
+done
 
 echo "== partitions on the card, through the executor"
 executor=0
@@ -101,6 +103,14 @@ grep -a -A4 -E '^ERROR|is not verified|FAILED' "$OUT/gemm.log" | cut -c1-600 | h
 tail -n 1 "$OUT/gemm.log"
 
 "$build/tests/test_gpu_executor" --specs >"$OUT/specs.jsonl"
+echo "== predictions against the hardware's counters, all of these copies"
+counted=0
+python3 tests/gpu_counted.py jobs "$OUT/specs.jsonl" |
+    timeout 200 "$build/layoutd-worker" executor gpu:0 >"$OUT/counted.jsonl" 2>"$OUT/counted.log" || true
+python3 tests/gpu_counted.py check "$OUT/counted.jsonl" >"$OUT/counted.log" || counted=1
+grep -a -A6 -E '^(DIFFERS|FAILED)' "$OUT/counted.log" | cut -c1-400 | head -n 40 || true
+grep -a -v -E '^(DIFFERS|FAILED|    )' "$OUT/counted.log"
+
 sanitized=0
 # sanitize TOOL: run the specs of standard input under a tool of compute-sanitizer
 sanitize() {
@@ -136,5 +146,5 @@ status=0
 timeout 500 python3 tests/gpu_jobs.py "$url" "$OUT/specs.jsonl" "$OUT/answers.jsonl" $tune | tee "$OUT/table.txt" || status=1
 last=$(tail -n 1 "$OUT/table.txt")
 [[ $last =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed$ ]] || { tail -n 20 "$OUT/daemon.log"; echo "0 passed, 1 failed"; exit 1; }
-echo "$((BASH_REMATCH[1] + 5 - executor - mma - gemm - sanitized)) passed, $((BASH_REMATCH[2] + executor + mma + gemm + sanitized)) failed"
-[ $((status + executor + mma + gemm + sanitized)) = 0 ]
+echo "$((BASH_REMATCH[1] + 6 - executor - mma - gemm - counted - sanitized)) passed, $((BASH_REMATCH[2] + executor + mma + gemm + counted + sanitized)) failed"
+[ $((status + executor + mma + gemm + counted + sanitized)) = 0 ]

@@ -223,9 +223,8 @@ class Session:
             if side in apart:
                 print(f"-      {text}  (not compared: {apart[side]})")
             else:
-                rules = "".join(f"  ({rule} {counters[rule][side]:.0f})" for rule in ("arbitration", "predicated_off")
-                                if side in counters.get(rule, {}))
-                self.row(counters["equal"].get(side), text + rules)
+                turns = counters.get("arbitration", {}).get(side)
+                self.row(counters["equal"].get(side), text + (f"  (arbitration {turns:.0f})" if turns else ""))
         print(f"       {'':36s} {'besides':10s} " +
               "  ".join(f"{key} {value:.6g}" for key, value in measured.items() if not isinstance(value, dict)))
 

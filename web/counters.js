@@ -1,6 +1,6 @@
 /* counters.js: what was predicted of a run beside what the hardware counted, as a table.
  *
- *   {"predicted": {"src": {"sectors": 4096}, "exact": true},
+ *   {"predicted": {"src": {"sectors": 4096}, "not_compared": {"smem_store": "..."}},
  *    "measured": {"src": {"sectors": 4096}}, "equal": {"src": true}}
  * Where nothing was counted, "measured" is null and "why" says the reason. */
 import { h, icon } from './dom.js';
@@ -30,9 +30,7 @@ export function countersNode(counters) {
             h('td', {}, many(counted)),
             h('td', {}, verdict === undefined ? '' : mark(verdict)),
         );
-    return h(
-        'div',
-        { class: 'counters' },
+    const table = () =>
         h(
             'table',
             { class: 'counted' },
@@ -52,12 +50,16 @@ export function countersNode(counters) {
                 rows.map(row),
                 others.map(([name, value]) => row(['', name, undefined, value])),
             ),
-        ),
+        );
+    return h(
+        'div',
+        { class: 'counters' },
+        rows.length || others.length ? table() : null,
         why ? h('p', { class: 'hint' }, `Nothing was counted: ${why}.`) : null,
         arbitration?.why ? h('p', { class: 'hint' }, arbitration.why) : null,
-        predicted.exact === false
-            ? h('p', { class: 'hint' }, 'Accesses that an edge cuts are not in the prediction.')
-            : null,
+        Object.entries(measured ? (predicted.not_compared ?? {}) : {}).map(([name, reason]) =>
+            h('p', { class: 'hint' }, `Not compared, ${SIDES[name] ?? name}: ${reason}.`),
+        ),
     );
 }
 
