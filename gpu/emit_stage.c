@@ -382,13 +382,13 @@ void gpu_emit_stage(struct gpu_text *t, const struct gpu_plan *plan)
         gpu_emit_maps(t, "dst", c->store.thread, c->store.value, c->store.tile);
     emit_place(t, c->smem);
     gpu_emit_access(t, c->in.atom.bits, c->out.atom.bits, c->cache);
-    if (puts || gets)
+    if (puts || gets) {
         gpu_emit_shared_access(t, gets ? (unsigned)c->out.smem_vector * c->type->bits : 0,
                                puts ? (unsigned)c->in.smem_vector * c->type->bits : 0);
-    if (puts || gets)
         gpu_text_add(
             t, "template <class Whole, class Part> union Split { Whole whole; Part part[sizeof(Whole) / "
                "sizeof(Part)]; };\n\n");
+    }
     if (c->in.tma || c->out.tma)
         gpu_emit_tma_ptx(t, c);
     if (c->predicated && !(c->in.tma && c->out.tma))

@@ -290,6 +290,7 @@ static void find(struct la_ctx *cx, void *arg)
 
 bool gpu_instruction_find(struct la_ctx *cx, const struct la_atom *atom, struct gpu_instruction *out)
 {
+    *out = (struct gpu_instruction){.atom = atom};
     struct finding f = {atom, out};
     return la_try(cx, find, &f);
 }

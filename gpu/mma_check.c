@@ -3,10 +3,11 @@
  *
  *   fp16 with fp32 sums:  |d - exact| <= (K + 1) 2^-22 (sum |a b| + |c|)
  *
- * Integers and single bits are compared exactly. Floats are held against a sum of longer mantissa, within a bound that
- * any order of adding K products keeps, each addition cut off at a bit that the hardware is known to keep: tensor cores
- * align the addends of one step to the greatest and cut the rest, f16 sums are rounded every four products at worst,
- * and sums of 8-bit floats have 14 bits on Hopper. Everything besides D must be as it was before. */
+ * Integers and single bits are compared exactly, but where a sum may stop at a limit of its type on the way. Floats
+ * are held against a sum of longer mantissa, within a bound that any order of adding K products keeps, each addition
+ * cut off at a bit that the hardware is known to keep: tensor cores align the addends of one step to the greatest and
+ * cut the rest, f16 sums are rounded every four products at worst, and sums of 8-bit floats have 14 bits on Hopper.
+ * Everything besides D must be as it was before. */
 #include "mma.h"
 
 #include <math.h>
@@ -16,7 +17,7 @@
 
 /* steps * unit * (sum |a b| + |c|) */
 struct bound {
-    bool exact;
+    bool exact, stops; /* integers; which stop at the limits of their type */
     int64_t steps;
     int unit; /* a power of two */
 };
@@ -26,7 +27,7 @@ static struct bound bound_of(const struct gpu_mma *m)
     const struct gpu_number *d = m->in.of[LA_D].number, *a = m->in.of[LA_A].number;
     const int64_t k = m->tile[2];
     if (d->kind == GPU_SIGNED || d->kind == GPU_UNSIGNED)
-        return (struct bound){.exact = true};
+        return (struct bound){.exact = true, .stops = m->in.saturates};
     if (d->kind >= GPU_COMPLEX)
         return (struct bound){.steps = 2 * k + 4, .unit = d->bits == 64 ? -23 : -52};
     if (d->bits == 64)
@@ -40,9 +41,11 @@ static struct bound bound_of(const struct gpu_mma *m)
 
 static void add_bound(struct la_ctx *cx, cJSON *checked, struct bound b)
 {
-    const char *text = b.exact ? "integers: equal"
-                               : la_format(cx, "|d - exact| <= %lld * 2^%d * (sum |a*b| + |c|)",
-                                           (long long)b.steps, b.unit);
+    const char *text = b.stops
+                           ? "integers: equal; within sum |a*b| where a sum may stop at a limit of its type"
+                       : b.exact ? "integers: equal"
+                                 : la_format(cx, "|d - exact| <= %lld * 2^%d * (sum |a*b| + |c|)",
+                                             (long long)b.steps, b.unit);
     cJSON_AddStringToObject(checked, "bound", text);
 }
 
@@ -50,8 +53,8 @@ static void add_bound(struct la_ctx *cx, cJSON *checked, struct bound b)
 
 struct element {
     int64_t m, n;
-    long double re, im; /* what it must be */
-    long double size;   /* sum |a b| + |c| */
+    long double re, im;         /* what it must be */
+    long double products, size; /* sum |a b|, and with |c| */
     struct gpu_complex got;
 };
 
@@ -85,7 +88,7 @@ static void add_products(const struct gpu_mma *m, const struct gpu_mma_memory *m
         size += fabs(product);
     }
     e->re += m->in.negative[0] != m->in.negative[1] ? -sum : sum;
-    e->size += size;
+    e->products = size;
 }
 
 /* Of doubles, complex or not: with a longer mantissa. */
@@ -95,7 +98,7 @@ static void add_long_products(const struct gpu_mma *m, const struct gpu_mma_memo
     for (int64_t k = 0; k < m->tile[2]; k++, a += m->tile[0], b += m->tile[1]) {
         e->re += (long double)a->re * b->re - (long double)a->im * b->im;
         e->im += (long double)a->re * b->im + (long double)a->im * b->re;
-        e->size += size_of(*a) * size_of(*b);
+        e->products += size_of(*a) * size_of(*b);
     }
 }
 
@@ -103,11 +106,20 @@ static struct element element_of(const struct gpu_mma *m, const struct gpu_mma_m
                                  int64_t j)
 {
     const struct gpu_complex c = memory->in[LA_C][i + m->tile[0] * j];
-    struct element e = {.m = i, .n = j, .re = c.re, .im = c.im, .size = size_of(c)};
+    struct element e = {.m = i, .n = j, .re = c.re, .im = c.im};
     const struct gpu_number *d = m->in.of[LA_D].number;
     (d->bits < 64 && d->kind < GPU_COMPLEX ? add_products : add_long_products)(m, memory, &e);
+    e.size = e.products + size_of(c);
     e.got = result_of(m, memory, i + m->tile[0] * j);
     return e;
+}
+
+/* Whether some order of adding the products comes to a limit: then what it stops at depends on the order, by no more
+ * than the products that follow. */
+static bool may_stop(const struct gpu_mma *m, const struct element *e)
+{
+    const struct gpu_number *d = m->in.of[LA_D].number;
+    return m->in.saturates && e->size >= ldexp(1, (int)d->bits - 1);
 }
 
 /* How far off, as a part of what is allowed: above 1 is wrong. */
@@ -117,7 +129,7 @@ static double error_of(const struct gpu_mma *m, struct bound b, struct element *
         e->re = gpu_mma_wrap(&m->in, (double)e->re);
         e->got.re = m->groups[3] > 1 ? gpu_mma_wrap(&m->in, e->got.re) : e->got.re;
         *error = fabs(e->got.re - (double)e->re);
-        return *error == 0 ? 0 : INFINITY;
+        return *error == 0 || (may_stop(m, e) && *error <= (double)e->products) ? 0 : INFINITY;
     }
     *error = (double)fmaxl(fabsl(e->got.re - e->re), fabsl(e->got.im - e->im));
     if (isnan(e->got.re) || isnan(e->got.im))

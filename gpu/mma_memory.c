@@ -3,7 +3,8 @@
  *   [fence][A, K the slower][fence][B][fence][C][fence][D, slice by slice][fence]
  *
  * Inputs are random values that their types hold: floats between -1 and 1 with all bits of the mantissa, 8-bit ones
- * between -2 and 2, all integers of up to 16 bits. D is poison, which is NaN for every float. Host and card see the same bytes. */
+ * between -2 and 2, all integers of up to 16 bits; C of sums that stop at the limits of int is often next to one. D is
+ * poison, which is NaN for every float. Host and card see the same bytes. */
 #include "mma.h"
 
 #include <math.h>
@@ -14,7 +15,8 @@ enum {
     ALIGNMENT = 256, /* what cudaMalloc promises */
     POISON = 0xff,
     FENCE = 0xa5,
-    PRODUCT_BITS = 21 /* of factors of 32 bits: sums of their products are exact in doubles */
+    PRODUCT_BITS = 21, /* of factors of 32 bits: sums of their products are exact in doubles */
+    NEAR_BITS = 8      /* of how near: less than products of 4 bits add up to */
 };
 #define SMALL_FLOAT 2.0 /* of 8 bits: the range that inputs have; of 4 and 6 bits all they have */
 #define TINY_FLOAT 6.0
@@ -37,12 +39,19 @@ static double draw_float(const struct gpu_number *n, uint64_t word)
     return unit(word) * (n->bits > 8 ? 1 : n->top == GPU_TOP_NUMBERS ? TINY_FLOAT : SMALL_FLOAT);
 }
 
-/* Sums are kept within their limits after every instruction, so C must leave room that none of them needs it: what
- * comes out would depend on the order. */
+/* A sum that stops at the limits of its type is made to come to them in one case of four: C is so near. */
+static double draw_near_limit(const struct gpu_number *n, uint64_t word)
+{
+    const double limit = ldexp(1, (int)n->bits - 1), from = (double)(word >> 32 & ((1 << NEAR_BITS) - 1));
+    return word & 4 ? limit - 1 - from : from - limit;
+}
+
 static double draw_integer(const struct gpu_mma *m, enum la_matrix x, uint64_t word)
 {
     const struct gpu_number *n = m->in.of[x].number;
-    const unsigned bits = x != LA_C && n->bits > 16 ? PRODUCT_BITS : n->bits - (x == LA_C && m->in.saturates);
+    if (x == LA_C && m->in.saturates && (word & 3) == 0)
+        return draw_near_limit(n, word);
+    const unsigned bits = x != LA_C && n->bits > 16 ? PRODUCT_BITS : n->bits;
     const double drawn = (double)(word >> (64 - bits));
     return n->kind == GPU_SIGNED ? drawn - ldexp(1, (int)bits - 1) : drawn;
 }

@@ -230,13 +230,10 @@ static enum la_access_op load_op(const struct gpu_leg *out)
 static void add_not_compared(struct predicting *p)
 {
     const struct gpu_copy *c = &p->plan->copy;
-    static const char boxes[] =
-        "what the counters hold of TMA besides its boxes is not documented: rows that do not "
-        "begin and end with whole sectors count more than the sectors they lie in";
-    if (c->in.tma)
-        cJSON_AddStringToObject(p->apart, c->src.name, boxes);
-    if (c->out.tma)
-        cJSON_AddStringToObject(p->apart, c->dst.name, boxes);
+    if (c->in.atom.op == GPU_CP_ASYNC_GLOBAL && !cJSON_GetObjectItemCaseSensitive(p->apart, c->src.name))
+        cJSON_AddStringToObject(
+            p->apart, c->src.name,
+            "cp.async past L1 counts some sectors twice where rows do not begin with whole ones");
     if (!gpu_is_cp_async(&c->in))
         return;
     cJSON_AddStringToObject(

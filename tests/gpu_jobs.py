@@ -82,13 +82,13 @@ WARPS = [
     ("2 GiB half_t rows, TMA", boxes(GIB2, GIB2, **TMA), 0),
     ("2 GiB half_t rows, TMA in", {**boxes(GIB2, GIB2, atom="SM90_TMA_LOAD"), "thr": "(8,32):(32,1)", "val": "(4,8):(8,1)"}, 0),
     ("2 GiB half_t rows, TMA out", {**boxes(GIB2, GIB2, dst_atom="SM90_TMA_STORE"), "thr": "(8,32):(32,1)", "val": "(4,8):(8,1)"}, 0),
-    ("odd shape, TMA", boxes("(16383,16381):(16384,1)", "(16383,16381):(16384,1)", **TMA), 0),
+    ("odd shape, TMA", boxes("(16383,16376):(16384,1)", "(16383,16376):(16384,1)", **TMA), 0),
 ]
 WARPS_COUNTED = [("4096^2, ldmatrix.trans", matrices(4096)[0]), ("4096^2, stmatrix.trans", matrices(4096)[1]),
                  ("4096^2, ldmatrix, no swizzle", {**matrices(4096)[0], "smem": "(64,64):(64,1)"}),
                  ("4096^2, TMA", boxes(SQUARE, SQUARE, **TMA)),
                  ("4096^2, TMA in", {**matrices(4096)[0], "atom": "SM90_TMA_LOAD", "smem": "Swizzle<3,3,3> o 0 o (64,64):(64,1)"}),
-                 ("odd, TMA", boxes("(4001,4003):(4008,1)", "(4001,4003):(4016,1)", **TMA)),
+                 ("odd, TMA", boxes("(4001,4000):(4008,1)", "(4001,4000):(4016,1)", **TMA)),
                  ("edges, ldmatrix.trans", {**matrices(4096)[0], "src": "(4008,4016):(4016,1)", "dst": "(4008,4016):(1,4008)"}),
                  ("edges, stmatrix.trans", {**matrices(4096)[1], "src": "(4008,4016):(1,4008)", "dst": "(4008,4016):(4016,1)"})]
 FIRST = copy("half_t", 128, "(32,8):(8,1)", "(1,8):(0,1)", SQUARE, SQUARE)
@@ -125,7 +125,7 @@ F16, GMMA = "SM80_16x8x16_F32F16F16F32_TN", "<GMMA::Major::K,GMMA::Major::MN>"
 MMA = [mma(F16, "(2,2,1)"), mma("SM80_16x8x32_S32S8S8S32_TN", "(4,2,1)", "(128,32,64)"), mma("SM70_8x8x4_F32F16F16F32_NT", "(2,2,1)"),
        mma("SM80_16x8x256_S32U1U1S32_TN_XORPOPC"), mma("SM89_16x8x32_F32E4M3E5M2F32_TN"), mma("SM90_16x8x16_F64F64F64F64_TN"),
        mma("SM80_8x8x4_GC64C64C64GC64_TN"), mma("UniversalFMA<float>", "(16,16,1)"), mma(f"SM90_64x128x16_F32F16F16_SS{GMMA}", "(2,1,1)"),
-       mma("SM90_64x64x32_F32E4M3E5M2_RS_TN", "(4,2,1)"), mma("SM90_64x96x32_S32S8U8_SS_TN")]
+       mma("SM90_64x64x32_F32E4M3E5M2_RS_TN", "(2,2,1)"), mma("SM90_64x96x32_S32S8U8_SS_TN")]
 WRONG_MMA = [
     ("unknown atom", mma("SM80_16x8x16_F32F16F16F23_TN"), F16),
     ("an atom that the card lacks", mma("SM120_16x8x32_TN<float_e4m3_t,float_e5m2_t,float>"), "SM120_16x8x32"),
@@ -133,6 +133,20 @@ WRONG_MMA = [
     ("too many threads", mma(F16, "(16,16,1)"), "1024"),
     ("a tile that atoms do not divide", mma(F16, "(4,1,1)", "(32,_,_)"), "multiple of the 64"),
     ("too many registers", mma(f"SM90_64x256x16_F32F16F16_SS{GMMA}", "(2,2,1)"), "128 registers"),
+]
+GEMM = dict(kind="mma", atom=F16, problem=dict(m=4096, n=4096, k=4096))
+WRONG_GEMM = [
+    ("a tile that is no multiple of the atoms", {**GEMM, "tile": "(100,128,32)", "atom_layout": "(2,2,1)"}, "multiple of 32"),
+    ("shared memory over the limit", {**GEMM, "tile": "(128,128,64)", "stages": 8}, "262144 bytes"),
+    ("strides that cp.async cannot take", {**GEMM, "problem": dict(m=64, n=64, k=129),
+                                           "copy_a": "SM80_CP_ASYNC_CACHEGLOBAL<uint128_t>"}, "stride 129"),
+    ("shared layout of another shape", {**GEMM, "tile": "(128,128,64)", "smem_a": "(128,32):(32,1)"}, "32 elements"),
+    ("shared layout that folds", {**GEMM, "tile": "(128,128,64)", "smem_b": "(128,64):(32,1)"}, "offset 32"),
+    ("too many registers", {**GEMM, "tile": "(512,512,32)", "atom_layout": "(2,2,1)"}, "2048 registers"),
+    ("D written twice", {**GEMM, "d": "(4096,4096):(0,1)"}, "(1,0)"),
+    ("no products", {**GEMM, "problem": dict(m=0, n=1, k=1)}, "from 1"),
+    ("a GEMM on an atom that the card lacks",
+     {**GEMM, "atom": "SM120_16x8x32_TN<float_e4m3_t,float_e5m2_t,float>"}, "SM120_16x8x32"),
 ]
 ROWS = dict(kind="copy", type="half_t", thr="(32,8):(8,1)", val="(1,8):(0,1)", src=SQUARE, dst=SQUARE,
             smem="composition(Swizzle<3,3,3>{},(32,64):(64,1))")
@@ -144,6 +158,8 @@ WRONG += [
     ("stmatrix behind cp.async", {**ROWS, "atom": "SM80_CP_ASYNC_CACHEGLOBAL<uint128_t>", "smem_store": "SM90_U32x4_STSM_N"},
      "past them"),
     ("TMA, odd row stride", {**ROWS, "atom": "SM90_TMA_LOAD", "src": "(4096,4096):(4100,1)"}, "8200 bytes"),
+    ("TMA out, rows that end in a piece", {**ROWS, "dst_atom": "SM90_TMA_STORE", "src": "(4096,4001):(4096,1)",
+                                          "dst": "(4096,4001):(4096,1)"}, "14 bytes"),
     ("TMA, padded rows", {**ROWS, "atom": "SM90_TMA_LOAD", "smem": "(32,64):(72,1)"}, "144 bytes"),
     ("TMA, a swizzle that it lacks", {**ROWS, "dst_atom": "SM90_TMA_STORE", "smem": "composition(Swizzle<2,3,4>{},(32,64):(64,1))"},
      "Swizzle<2,3,4>"),
@@ -402,7 +418,7 @@ def main():
     for name, spec in COUNTED_SPECS:
         session.counted(name, spec)
     print()
-    for name, spec, says in WRONG + WRONG_MMA:
+    for name, spec, says in WRONG + WRONG_MMA + WRONG_GEMM:
         session.wrong(name, spec, says)
     print()
     for spec in MMA:

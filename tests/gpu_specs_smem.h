@@ -70,21 +70,21 @@ static const char *const smem_specs[] = {
     /* TMA both ways: every swizzle, none, one box or many */
     BOXES("half_t", "(16,16):(16,1)", "(4,8):(8,1)", "(256,512):(512,1)", "(256,512):(512,1)",
           "tile_to_shape(GMMA::Layout_K_SW128_Atom<half_t>{},(64,128))", ""),
-    BOXES("half_t", "(16,16):(16,1)", "(4,8):(8,1)", "(250,501):(504,1)", "(250,501):(512,1)",
+    BOXES("half_t", "(16,16):(16,1)", "(4,8):(8,1)", "(250,504):(504,1)", "(250,504):(512,1)",
           "tile_to_shape(GMMA::Layout_K_SW64_Atom<half_t>{},(64,128))", ",\"stages\":3,\"grid\":2"),
-    BOXES("float", "(16,16):(16,1)", "(2,2):(2,1)", "(250,501):(504,1)", "(250,501):(512,1)",
+    BOXES("float", "(16,16):(16,1)", "(2,2):(2,1)", "(250,500):(504,1)", "(250,500):(512,1)",
           "tile_to_shape(GMMA::Layout_K_SW32_Atom<float>{},(32,32))", ",\"stages\":1,\"grid\":7"),
     BOXES("half_t", "(16,16):(16,1)", "(8,4):(4,1)", "(512,256):(1,512)", "(512,256):(1,520)",
           "tile_to_shape(GMMA::Layout_MN_SW128_Atom<half_t>{},(128,64))", ""),
-    BOXES("uint8_t", "(8,16):(16,1)", "(8,8):(8,1)", "(200,300):(304,1)", "(200,300):(320,1)",
+    BOXES("uint8_t", "(8,16):(16,1)", "(8,8):(8,1)", "(200,304):(304,1)", "(200,304):(320,1)",
           "(64,128):(128,1)", ""),
-    BOXES("double", "(8,4):(4,1)", "(2,4):(4,1)", "(33,45):(46,1)", "(33,45):(48,1)", "(16,16):(32,1)",
+    BOXES("double", "(8,4):(4,1)", "(2,4):(4,1)", "(33,46):(46,1)", "(33,46):(48,1)", "(16,16):(32,1)",
           ",\"stages\":4,\"grid\":1"),
     BOXES("float", "128:1", "2:1", "10240:1", "10240:1", "256:1", ""),
     BOXES("half_t", "(4,8,2):(16,2,1)", "(2,4,4):(16,4,1)", "(9,60,24):(1536,24,1)", "(9,60,24):(1920,32,1)",
           "(8,32,8):(256,8,1)", ""),
     /* ... of tensors with more modes than the tile, and with modes of several extents */
-    BOXES("float", "(8,8):(8,1)", "(2,4):(4,1)", "(40,70,3,2):(72,1,2880,8640)", "(40,70,3,2):(432,1,72,216)",
+    BOXES("float", "(8,8):(8,1)", "(2,4):(4,1)", "(40,68,3,2):(72,1,2880,8640)", "(40,68,3,2):(432,1,72,216)",
           "(16,32):(32,1)", ""),
     BOXES("half_t", "(8,8):(8,1)", "(4,8):(8,1)", "((16,7),(64,3)):((64,3072),(1,1024))", "(112,192):(192,1)",
           "composition(Swizzle<3,3,3>{},(32,64):(64,1))", ""),
@@ -93,11 +93,11 @@ static const char *const smem_specs[] = {
         "(4,8):(8,1)", TMA_LOAD ",\"stages\":2", "(8,32):(1,8)", "(8,4):(1,8)", ""),
     VIA_P("half_t", "(250,501):(504,1)", "(250,501):(1,256)", SWIZZLED, ROWS,
           TMA_LOAD ",\"stages\":4,\"grid\":6", MATRIX_T, LDSM("U16x8_LDSM_T")),
-    VIA("half_t", "(250,501):(501,1)", "(250,501):(504,1)", "(64,128):(128,1)", "(16,16):(16,1)",
+    VIA("half_t", "(250,504):(505,1)", "(250,504):(504,1)", "(64,128):(128,1)", "(16,16):(16,1)",
         "(4,8):(8,1)", "", "(16,16):(16,1)", "(4,8):(8,1)", TMA_STORE ",\"grid\":3,\"unroll\":2"),
-    VIA_P("half_t", "(250,501):(1,256)", "(250,501):(504,1)", SWIZZLED, MATRIX_T, STSM("U16x8_STSM_T"), ROWS,
+    VIA_P("half_t", "(250,504):(1,256)", "(250,504):(504,1)", SWIZZLED, MATRIX_T, STSM("U16x8_STSM_T"), ROWS,
           TMA_STORE ",\"grid\":5"),
-    VIA_P("half_t", "(250,501):(504,1)", "(250,501):(512,1)", SWIZZLED, ROWS,
+    VIA_P("half_t", "(250,504):(504,1)", "(250,504):(512,1)", SWIZZLED, ROWS,
           ",\"atom\":\"SM80_CP_ASYNC_CACHEGLOBAL<uint128_t>\",\"stages\":3,\"grid\":4", ROWS, TMA_STORE),
     /* elements of 4 bits: by threads, ldmatrix, TMA */
     SPEC("int4b_t", "uint128_t", "(16,4):(4,1)", "(1,32):(0,1)", "(64,256):(256,1)", "(64,256):(288,1)", ""),
@@ -107,7 +107,7 @@ static const char *const smem_specs[] = {
     VIA("uint4b_t", "(100,500):(512,1)", "(100,500):(520,1)",
         "composition(Swizzle<3,5,3>{},(32,256):(256,1))", "(32,8):(8,1)", "(1,32):(0,1)", "",
         "(8,(4,8)):(4,(1,32))", "(4,8):(8,1)", LDSM("U32x4_LDSM_N")),
-    BOXES("int4_t", "(32,8):(8,1)", "(1,32):(0,1)", "(100,500):(512,1)", "(100,500):(544,1)",
+    BOXES("int4_t", "(32,8):(8,1)", "(1,32):(0,1)", "(100,480):(512,1)", "(100,480):(544,1)",
           "tile_to_shape(GMMA::Layout_K_SW128_Atom<int4_t>{},(32,256))", ""),
 };
 enum { SMEM_SPECS = sizeof smem_specs / sizeof smem_specs[0] };
@@ -122,7 +122,7 @@ static inline struct drawn pair(bool turned, const char *a, const char *b)
     return out;
 }
 
-static inline struct drawn number(int n)
+static inline struct drawn digits(int n)
 {
     struct drawn out = {""};
     put(&out, "%d", n);
@@ -131,8 +131,8 @@ static inline struct drawn number(int n)
 
 static inline struct drawn layout2(bool turned, int a, int b, int stride_a, int stride_b)
 {
-    struct drawn out = pair(turned, number(a).text, number(b).text);
-    put(&out, ":%s", pair(turned, number(stride_a).text, number(stride_b).text).text);
+    struct drawn out = pair(turned, digits(a).text, digits(b).text);
+    put(&out, ":%s", pair(turned, digits(stride_a).text, digits(stride_b).text).text);
     return out;
 }
 
@@ -211,8 +211,8 @@ static inline struct drawn draw_rows(uint64_t *state, const struct matrices *m)
     if (kind == 2) {
         put(&columns, "(%d,%d)", piece, tile[1] / piece);
         put(&strides, "(1,%d)", tile[0] * piece);
-        put(&out, "%s:%s", pair(m->turned, number(tile[0]).text, columns.text).text,
-            pair(m->turned, number(piece).text, strides.text).text);
+        put(&out, "%s:%s", pair(m->turned, digits(tile[0]).text, columns.text).text,
+            pair(m->turned, digits(piece).text, strides.text).text);
     } else {
         const int pitch = tile[1] + (kind == 1 ? piece * draw(state, 3) : 0);
         put(&out, "%s", layout2(m->turned, tile[0], tile[1], pitch, 1).text);
@@ -311,10 +311,10 @@ static inline struct drawn draw_boxes(uint64_t *state, int rank, int first, int 
     for (int k = 0; k < rank; k++)
         rows *= k == first ? 1 : tile[k];
     /* Swizzled rows stand beside others, which begin at a multiple of 128 bytes; a single row would continue. */
-    if (kind == 0)
+    if (kind == 0) {
         tile[first] = row * (rows > 1 && rows * row * bytes % 128 == 0 ? 1 + draw(state, 2) : 1);
-    if (kind == 0)
         put(&out, "Swizzle<%d,%d,3> o 0 o ", log + 1, base);
+    }
     if (kind == 2)
         next = (row * bytes + 127) / 128 * 128 / bytes + 128 / bytes * draw(state, 2);
     draw_order(state, rank, first, order);
@@ -371,6 +371,8 @@ static inline void draw_tma_spec(uint64_t *state, char *out, size_t size)
     const struct drawn smem = draw_boxes(state, rank, first, bytes, tile);
     draw_extents(state, rank, tile, extents);
     extents[first] += extents[first] == 1; /* a mode of one element has no stride */
+    if (which != 0)                        /* TMA stores whole pieces of 16 bytes */
+        extents[first] = (extents[first] * bytes + 15) / 16 * 16 / bytes;
     const struct way in = box_way(rank, first, tile, which == 1 ? "" : TMA_LOAD);
     const struct way to = box_way(rank, first, tile, which == 0 ? "" : TMA_STORE);
     const struct drawn src = which == 1 ? draw_tensor(state, rank, extents, tile, first, 1, true)

@@ -275,6 +275,48 @@ static void check_wrong_memory(void **state)
     trial_close(&t);
 }
 
+static int64_t count_limits(const struct trial *t)
+{
+    const struct gpu_number *d = t->p.plan->mma->in.of[LA_D].number;
+    int64_t n = 0;
+    for (int64_t i = 0; i < t->memory.size[LA_D] / 4; i++) {
+        const double x = gpu_number_at(d, t->memory.image + t->memory.at[LA_D], i).re;
+        n += x == 2147483647.0 || x == -2147483648.0;
+    }
+    return n;
+}
+
+static void trial_twin(struct la_ctx *cx, void *arg)
+{
+    struct trial *t = arg;
+    gpu_mma_twin(cx, t->p.plan->mma, &t->memory);
+}
+
+/* Inputs come to the limits of int; an instruction that goes around them instead of stopping is found. */
+static void check_limits(void **state)
+{
+    (void)state;
+    static const char *const specs_of_limits[] = {
+        MMA("SM80_16x8x32_S32S8S8S32_TN_SATURATE", ",\"atom_layout\":\"(2,2,1)\""),
+        MMA("SM80_8x8x32_S32S4U4S32_TN_SATURATE", ",\"permutation\":\"(32,32,64)\""),
+        MMA("SM90_64x32x32_S32U8S8_SS_TN_SATURATE", ""),
+    };
+    for (size_t i = 0; i < sizeof specs_of_limits / sizeof specs_of_limits[0]; i++) {
+        struct trial t;
+        trial_open(&t, specs_of_limits[i]);
+        assert_true(la_try(&t.p.cx, trial_run, &t));
+        assert_true(count_limits(&t) > 0);
+        assert_true(trial_verified(&t));
+        cJSON_Delete(t.job.result);
+        t.job.result = cJSON_CreateObject();
+        t.p.plan->mma->in.saturates = false;
+        assert_true(la_try(&t.p.cx, trial_twin, &t));
+        t.p.plan->mma->in.saturates = true;
+        assert_false(trial_verified(&t));
+        trial_close(&t);
+    }
+}
+
 /* ---- by the executor ---- */
 
 static void check_planted(void **state)
@@ -353,6 +395,7 @@ static void add_plan_tests(void)
     add(&list, "every atom is run, or refused by name", check_all_atoms, NULL);
     add(&list, "a wrong partition is found", check_wrong_plans, NULL);
     add(&list, "wrong memory is found", check_wrong_memory, NULL);
+    add(&list, "sums that do not stop at the limits are found", check_limits, NULL);
     for (size_t i = 0; i < sizeof refusals / sizeof refusals[0]; i++)
         add(&list, refusals[i].spec, check_refused, &refusals[i]);
     add_part("plans, refusals", NULL, NULL);

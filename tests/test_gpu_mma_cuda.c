@@ -187,7 +187,7 @@ static int64_t described(uint64_t descriptor, bool along_mn, int64_t row, int64_
     const int bits = swizzles[descriptor >> 62];
     const int64_t start = (int64_t)(descriptor & 0x3fff) * 16,
                   lbo = (int64_t)(descriptor >> 16 & 0x3fff) * 16,
-                  sbo = (int64_t)(descriptor >> 32 & 0x3fff) * 16, pitch = 16 << bits;
+                  sbo = (int64_t)(descriptor >> 32 & 0x3fff) * 16, pitch = INT64_C(16) << bits;
     int64_t at = start;
     if (!along_mn) /* 8 rows, a pitch apart, are a group; 16 bytes along k are a piece */
         at += row / 8 * sbo + row % 8 * pitch + k * bytes / 16 * (bits ? 16 : lbo) + k * bytes % 16;
@@ -226,7 +226,7 @@ static void multiply_thread(unsigned t)
 {
     const struct gpu_mma *m = block.mma;
     const struct fragments *mine = &block.held[t];
-    unsigned char result[4096];
+    unsigned char result[4096] = {0};
     const int64_t place = block.place[t], v = place % m->groups[0];
     const size_t bytes = (size_t)(m->in.of[LA_D].values * m->in.of[LA_D].number->bits / 8);
     assert_true(bytes <= sizeof result);
@@ -266,16 +266,21 @@ static void start_thread(void)
     block.done[t] = true;
 }
 
+static void make_fiber(ucontext_t *fiber, char *stack)
+{
+    getcontext(fiber);
+    fiber->uc_stack.ss_sp = stack;
+    fiber->uc_stack.ss_size = STACK;
+    fiber->uc_link = &block.scheduler;
+    makecontext(fiber, start_thread, 0);
+}
+
 static void run_block(int64_t threads)
 {
     static char *stacks;
     stacks = stacks ? stacks : malloc((size_t)GPU_MAX_THREADS * STACK);
     for (int64_t t = 0; t < threads; t++) {
-        getcontext(&block.fiber[t]);
-        block.fiber[t].uc_stack.ss_sp = stacks + t * STACK;
-        block.fiber[t].uc_stack.ss_size = STACK;
-        block.fiber[t].uc_link = &block.scheduler;
-        makecontext(&block.fiber[t], start_thread, 0);
+        make_fiber(&block.fiber[t], stacks + t * STACK);
         block.done[t] = false;
     }
     for (bool any = true; any;) {
