@@ -103,6 +103,7 @@ enum { GPU_MAX_CONTENDERS = 4, GPU_MAX_SAMPLES = 500 };
 struct gpu_contender {
     bool (*launch)(struct gpu_card *card, const void *arg);
     const void *arg;
+    bool warm; /* L2 keeps what the contender before it has left there */
 };
 struct gpu_samples {
     double us[GPU_MAX_SAMPLES];

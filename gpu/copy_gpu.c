@@ -66,7 +66,9 @@ static bool take_memory(struct gpu_card *card, struct gpu_job *job, struct gpu_a
            gpu_card_failed(card, job);
 }
 
-/* ---- timing: the copy, the driver's memcpy and a plain vector copy of the same bytes ---- */
+/* ---- timing: the copy, again with what that left in L2, the driver's memcpy and a plain vector copy of the same bytes */
+
+enum { COPY, WARM, MEMCPY, VECTOR, CONTENDERS };
 
 struct timing {
     const struct gpu_plan *plan;
@@ -105,7 +107,7 @@ static double gbps(double bytes, const struct gpu_samples *s)
 
 static void add_times(struct gpu_job *job, const struct gpu_measurement *m)
 {
-    const struct gpu_samples *copy = &m->of[0];
+    const struct gpu_samples *copy = &m->of[COPY];
     cJSON_AddStringToObject(job->result, "unit", "us");
     cJSON_AddItemToObject(job->result, "samples", cJSON_CreateDoubleArray(copy->us, m->samples));
     cJSON_AddNumberToObject(job->result, "min", copy->min);
@@ -119,11 +121,14 @@ static void add_speed(const struct gpu_card *card, struct gpu_job *job, const st
 {
     const double bytes = (double)(job->plan->bytes_read + job->plan->bytes_written);
     const double ceiling_bytes = 2.0 * (double)memcpy_bytes(job->plan);
-    const double speed = gbps(bytes, &m->of[0]), memcpy_speed = gbps(ceiling_bytes, &m->of[1]);
-    const double vector_speed = gbps(ceiling_bytes, &m->of[2]);
-    const int best = memcpy_speed > vector_speed ? 1 : 2;
-    const double margin = CEILING_MARGIN + m->of[0].noise + m->of[best].noise;
+    const double speed = gbps(bytes, &m->of[COPY]), memcpy_speed = gbps(ceiling_bytes, &m->of[MEMCPY]);
+    const double vector_speed = gbps(ceiling_bytes, &m->of[VECTOR]);
+    const int best = memcpy_speed > vector_speed ? MEMCPY : VECTOR;
+    const double margin = CEILING_MARGIN + m->of[COPY].noise + m->of[best].noise;
     cJSON_AddNumberToObject(job->result, "gbps", speed);
+    cJSON *warm = cJSON_AddObjectToObject(job->result, "warm");
+    cJSON_AddNumberToObject(warm, "median", m->of[WARM].median);
+    cJSON_AddNumberToObject(warm, "gbps", gbps(bytes, &m->of[WARM]));
     cJSON *ceiling = cJSON_AddObjectToObject(job->result, "ceiling");
     cJSON_AddNumberToObject(ceiling, "memcpy_gbps", memcpy_speed);
     cJSON_AddNumberToObject(ceiling, "vector_copy_gbps", vector_speed);
@@ -141,10 +146,14 @@ static bool time_copy(struct gpu_card *card, struct gpu_job *job, const struct g
 {
     static struct gpu_measurement m;
     const struct timing t = {job->plan, arrays};
-    const struct gpu_contender contenders[] = {
-        {launch_copy, &t}, {launch_memcpy, &t}, {launch_vector_copy, &t}};
+    const struct gpu_contender contenders[CONTENDERS] = {
+        [COPY] = {.launch = launch_copy, .arg = &t},
+        [WARM] = {.launch = launch_copy, .arg = &t, .warm = true},
+        [MEMCPY] = {.launch = launch_memcpy, .arg = &t},
+        [VECTOR] = {.launch = launch_vector_copy, .arg = &t}};
     const double part = job->run_ms * MEASURE_PART;
-    if (!gpu_measure(card, 3, contenders, job->run_ms > 0 && part < MEASURE_MS ? part : MEASURE_MS, &m))
+    if (!gpu_measure(card, CONTENDERS, contenders, job->run_ms > 0 && part < MEASURE_MS ? part : MEASURE_MS,
+                     &m))
         return gpu_card_failed(card, job);
     add_times(job, &m);
     add_speed(card, job, &m);
@@ -158,7 +167,7 @@ static bool count_copy(struct gpu_card *card, struct gpu_job *job, const struct 
     cJSON *counters = cJSON_GetObjectItemCaseSensitive(job->result, "counters");
     const struct timing t = {job->plan, arrays};
     if (job->plan->counters)
-        return gpu_counters_add(card, (struct gpu_contender){launch_copy, &t}, counters) ||
+        return gpu_counters_add(card, (struct gpu_contender){.launch = launch_copy, .arg = &t}, counters) ||
                gpu_card_failed(card, job);
     cJSON_AddNullToObject(counters, "measured");
     cJSON_AddStringToObject(counters, "why",

@@ -36,7 +36,7 @@ static bool count(struct gpu_card *card, struct gpu_job *job, const struct launc
 {
     cJSON *counters = cJSON_GetObjectItemCaseSensitive(job->result, "counters");
     if (job->plan->counters)
-        return gpu_counters_add(card, (struct gpu_contender){launch, l}, counters) ||
+        return gpu_counters_add(card, (struct gpu_contender){.launch = launch, .arg = l}, counters) ||
                gpu_card_failed(card, job);
     cJSON_AddNullToObject(counters, "measured");
     cJSON_AddStringToObject(counters, "why",

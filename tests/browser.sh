@@ -6,7 +6,7 @@
 set -u
 cd "$(dirname "$0")/.." || exit 1
 
-BUILD=${BUILD:-build}
+export BUILD=${BUILD:-build}
 START_SECONDS=10
 
 fail() {

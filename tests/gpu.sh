@@ -2,10 +2,16 @@
 # Everything that needs a GPU, on a machine that has one, in one go: build, verify partitions on the card, start the daemon
 # with its GPU worker, send it jobs, print one table. The last line is "N passed, N failed".
 #
-#   tests/gpu.sh            what must hold
-#   tests/gpu.sh --tune     also the 2 GiB copy and the transposes under other choices of unroll, cache and grid
-#   tests/gpu.sh --memcheck also compute-sanitizer: memcheck over partitions of all kinds, racecheck over those through
-#                           shared memory
+#   tests/gpu.sh                   what must hold: all sections but memcheck
+#   tests/gpu.sh --memcheck        these, and memcheck
+#   tests/gpu.sh gemms jobs        some sections:
+#       copies     copies of all kinds, verified through the executor
+#       mmas       every MMA atom that the card has, three layouts and permutations each
+#       gemms      GEMMs, verified and timed beside cuBLAS
+#       counters   the predictions of all these copies against the hardware's counters
+#       memcheck   compute-sanitizer: memcheck over partitions of all kinds, racecheck over those through shared memory
+#       jobs       the daemon: copies timed beside memcpy, refusals, faults, a team, times from POST to result
+#   tests/gpu.sh --tune            also copies under other choices of unroll, cache, grid and stages
 #
 # The machine needs gcc, make and python3; CUDA's toolkit and driver. What else the build needs is taken from the .deb files
 # in $DEBS (default .debs, see tests/debs.sh), unpacked into build/debs, where the machine lacks it. The table and all answers
@@ -17,12 +23,13 @@ DEBS=${DEBS:-.debs}
 OUT=${OUT:-build/gpu-out}
 prefix=$PWD/build/debs
 build=build/gpu-box
-memcheck="" tune=""
-for flag in "$@"; do
-    case "$flag" in
+sections="" memcheck="" tune=""
+for word in "$@"; do
+    case "$word" in
         --tune) tune=--tune ;;
-        --memcheck) memcheck=yes ;;
-        *) echo "gpu.sh: unknown flag $flag" >&2; exit 2 ;;
+        --memcheck) memcheck=memcheck ;;
+        copies | mmas | gemms | counters | memcheck | jobs) sections="$sections $word" ;;
+        *) echo "gpu.sh: what is $word?" >&2; exit 2 ;;
     esac
 done
 mkdir -p "$OUT"
@@ -32,7 +39,7 @@ finish() {
     [ -z "$data" ] || rm -rf "$data"
     cd "$OUT"
     local logs=()
-    for log in *.log specs.jsonl counted.jsonl mma.jsonl gemm.jsonl memcheck.jsonl racecheck.jsonl; do [ ! -f "$log" ] || logs+=("$log"); done
+    for log in *.log executor.jsonl counted.jsonl mma.jsonl gemm.jsonl memcheck.jsonl racecheck.jsonl; do [ ! -f "$log" ] || logs+=("$log"); done
     [ ${#logs[@]} = 0 ] || { tar -czf logs.tar.gz "${logs[@]}" && rm -f "${logs[@]}"; }
 }
 trap finish EXIT
@@ -75,76 +82,110 @@ for library in libnvrtc libcublas; do
     fi
 done
 
-echo "== partitions on the card, through the executor"
-executor=0
-LAYOUTD_TEST_EXECUTOR=gpu:0 timeout 200 "$build/tests/test_gpu_executor" >"$OUT/executor.log" 2>&1 || executor=1
-grep -a -A4 -E '^ERROR|is not verified|FAILED' "$OUT/executor.log" | cut -c1-600 | head -n 40 || true
-tail -n 1 "$OUT/executor.log"
+passed=0 failed=0
+# verdict STATUS: a section that is one test
+verdict() {
+    if [ "$1" = 0 ]; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
+}
+# wrong LOG: the first failures in a suite's log
+wrong() {
+    grep -a -A4 -E '^ERROR|is not verified|FAILED' "$1" | cut -c1-600 | head -n 40 || true
+}
+# specs NAME: the specs that a suite runs, a line each
+specs() {
+    [ -s "$OUT/$1.jsonl" ] || "$build/tests/test_gpu_$1" --specs >"$OUT/$1.jsonl"
+    cat "$OUT/$1.jsonl"
+}
 
-echo "== every MMA atom that the card has, layouts and permutations of it, through executors side by side"
-mma=0 shares=4 running=()
-for share in $(seq 0 $((shares - 1))); do
-    LAYOUTD_TEST_EXECUTOR=gpu:0 timeout 300 "$build/tests/test_gpu_mma" --share "$share/$shares" >"$OUT/mma$share.log" 2>&1 &
-    running+=($!)
-done
-for pid in "${running[@]}"; do wait "$pid" || mma=1; done
-cat "$OUT"/mma?.log >"$OUT/mma.log"
-rm "$OUT"/mma?.log
-grep -a -A4 -E '^ERROR|is not verified' "$OUT/mma.log" | cut -c1-600 | head -n 40 || true
-sed -n 's/^\[       OK \] .*"atom":"\(SM[0-9]*_64x\|SM[0-9]*\|UniversalFMA\).*/\1/p' "$OUT/mma.log" | sort | uniq -c |
-    awk '{ printf "%s %d  ", $2, $1 } END { print "verified" }'
-grep -a ' passed, ' "$OUT/mma.log"
+copies() {
+    echo "== copies, through the executor"
+    local status=0
+    LAYOUTD_TEST_EXECUTOR=gpu:0 timeout 200 "$build/tests/test_gpu_executor" >"$OUT/copies.log" 2>&1 || status=1
+    wrong "$OUT/copies.log"
+    tail -n 1 "$OUT/copies.log"
+    verdict $status
+}
 
-echo "== GEMMs, verified and timed beside cuBLAS"
-gemm=0
-LAYOUTD_TEST_EXECUTOR=gpu:0 timeout 300 "$build/tests/test_gpu_gemm" >"$OUT/gemm.log" 2>&1 || gemm=1
-grep -a '^gemm ' "$OUT/gemm.log" | tee "$OUT/gemm.txt" || true
-grep -a -A4 -E '^ERROR|is not verified|FAILED' "$OUT/gemm.log" | cut -c1-600 | head -n 40 || true
-tail -n 1 "$OUT/gemm.log"
+mmas() {
+    echo "== every MMA atom that the card has, layouts and permutations of it, through executors side by side"
+    local status=0 shares=4 running=() share pid
+    for share in $(seq 0 $((shares - 1))); do
+        LAYOUTD_TEST_EXECUTOR=gpu:0 timeout 300 "$build/tests/test_gpu_mma" --share "$share/$shares" >"$OUT/mma$share.log" 2>&1 &
+        running+=($!)
+    done
+    for pid in "${running[@]}"; do wait "$pid" || status=1; done
+    cat "$OUT"/mma?.log >"$OUT/mmas.log"
+    rm "$OUT"/mma?.log
+    wrong "$OUT/mmas.log"
+    sed -n 's/^\[       OK \] .*"atom":"\(SM[0-9]*_64x\|SM[0-9]*\|UniversalFMA\).*/\1/p' "$OUT/mmas.log" | sort | uniq -c |
+        awk '{ printf "%s %d  ", $2, $1 } END { print "verified" }'
+    grep -a ' passed, ' "$OUT/mmas.log" || true
+    verdict $status
+}
 
-"$build/tests/test_gpu_executor" --specs >"$OUT/specs.jsonl"
-echo "== predictions against the hardware's counters, all of these copies"
-counted=0
-python3 tests/gpu_counted.py jobs "$OUT/specs.jsonl" |
-    timeout 200 "$build/layoutd-worker" executor gpu:0 >"$OUT/counted.jsonl" 2>"$OUT/counted.log" || true
-python3 tests/gpu_counted.py check "$OUT/counted.jsonl" >"$OUT/counted.log" || counted=1
-grep -a -A6 -E '^(DIFFERS|FAILED)' "$OUT/counted.log" | cut -c1-400 | head -n 40 || true
-grep -a -v -E '^(DIFFERS|FAILED|    )' "$OUT/counted.log"
+gemms() {
+    echo "== GEMMs, verified and timed beside cuBLAS"
+    local status=0
+    LAYOUTD_TEST_EXECUTOR=gpu:0 timeout 300 "$build/tests/test_gpu_gemm" >"$OUT/gemms.log" 2>&1 || status=1
+    grep -a '^gemm ' "$OUT/gemms.log" | tee "$OUT/gemm.txt" || true
+    wrong "$OUT/gemms.log"
+    tail -n 1 "$OUT/gemms.log"
+    verdict $status
+}
 
-sanitized=0
+counters() {
+    echo "== predictions against the hardware's counters, all of the copies"
+    local status=0
+    specs executor >/dev/null
+    python3 tests/gpu_counted.py jobs "$OUT/executor.jsonl" |
+        timeout 250 "$build/layoutd-worker" executor gpu:0 >"$OUT/counted.jsonl" 2>"$OUT/counted.log" || true
+    python3 tests/gpu_counted.py check "$OUT/counted.jsonl" >"$OUT/counted.log" || status=1
+    grep -a -A6 -E '^(DIFFERS|FAILED)' "$OUT/counted.log" | cut -c1-400 | head -n 40 || true
+    grep -a -v -E '^(DIFFERS|FAILED|    )' "$OUT/counted.log" || true
+    verdict $status
+}
+
 # sanitize TOOL: run the specs of standard input under a tool of compute-sanitizer
 sanitize() {
     echo "== compute-sanitizer $1"
+    local status=0
     sed 's/.*/{"job":"1","spec":&,"budget":{"run_ms":1}}/' |
         timeout 300 compute-sanitizer --tool "$1" --error-exitcode 9 "$build/layoutd-worker" executor gpu:0 \
-            >"$OUT/$1.jsonl" 2>"$OUT/$1.log" || sanitized=$((sanitized + 1))
+            >"$OUT/$1.jsonl" 2>"$OUT/$1.log" || status=1
     grep -a -h -E 'ERROR SUMMARY|RACECHECK SUMMARY' "$OUT/$1.jsonl" "$OUT/$1.log" | head -n 2 || true
-    echo "$(grep -ac '"verified":true' "$OUT/$1.jsonl") verified under it"
+    echo "$(grep -a '"event":"result"' "$OUT/$1.jsonl" | grep -ac '"verified":true') verified under it"
+    verdict $status
 }
-if [ -n "$memcheck" ]; then
-    "$build/tests/test_gpu_mma" --specs >"$OUT/mma.jsonl"
-    "$build/tests/test_gpu_gemm" --specs >"$OUT/gemm.jsonl"
-    sanitize memcheck <<<"$(awk 'NR % 3 == 0' "$OUT/specs.jsonl" && awk 'NR % 23 == 0' "$OUT/mma.jsonl" &&
-        awk 'NR % 4 == 1' "$OUT/gemm.jsonl")"
-    sanitize racecheck <<<"$(grep '"smem":"' "$OUT/specs.jsonl" | awk 'NR % 4 == 1' && grep SM90_64x "$OUT/mma.jsonl" | awk 'NR % 37 == 0' &&
-        awk 'NR % 6 == 2' "$OUT/gemm.jsonl")"
-fi
 
-echo "== the daemon"
-data=$(mktemp -d)
-"$build/layoutd" --listen 127.0.0.1:0 --data "$data" --workers "${WORKERS:-auto}" --allow-planted-faults 2>"$OUT/daemon.log" &
-daemon=$!
-url=""
-for _ in $(seq 100); do
-    url=$(sed -n 's/.*listening on \(http[^ ]*\).*/\1/p' "$OUT/daemon.log" | head -n 1)
-    [ -z "$url" ] || break
-    sleep 0.1
-done
-[ -n "$url" ] || { cat "$OUT/daemon.log"; echo "0 passed, 1 failed"; exit 1; }
+memcheck() {
+    sanitize memcheck < <(specs executor | awk 'NR % 3 == 0' && specs mma | awk 'NR % 23 == 0' && specs gemm | awk 'NR % 4 == 1')
+    sanitize racecheck < <(specs executor | grep '"smem":"' | awk 'NR % 4 == 1' &&
+        specs mma | grep SM90_64x | awk 'NR % 37 == 0' && specs gemm | awk 'NR % 6 == 2')
+}
 
-status=0
-timeout 500 python3 tests/gpu_jobs.py "$url" "$OUT/specs.jsonl" "$OUT/answers.jsonl" $tune | tee "$OUT/table.txt" || status=1
-last=$(tail -n 1 "$OUT/table.txt")
-[[ $last =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed$ ]] || { tail -n 20 "$OUT/daemon.log"; echo "0 passed, 1 failed"; exit 1; }
-echo "$((BASH_REMATCH[1] + 6 - executor - mma - gemm - counted - sanitized)) passed, $((BASH_REMATCH[2] + executor + mma + gemm + counted + sanitized)) failed"
-[ $((status + executor + mma + gemm + counted + sanitized)) = 0 ]
+jobs() {
+    echo "== the daemon"
+    data=$(mktemp -d)
+    "$build/layoutd" --listen 127.0.0.1:0 --data "$data" --workers "${WORKERS:-auto}" --allow-planted-faults 2>"$OUT/daemon.log" &
+    daemon=$!
+    local url="" last
+    for _ in $(seq 100); do
+        url=$(sed -n 's/.*listening on \(http[^ ]*\).*/\1/p' "$OUT/daemon.log" | head -n 1)
+        [ -z "$url" ] || break
+        sleep 0.1
+    done
+    [ -n "$url" ] || { cat "$OUT/daemon.log"; verdict 1; return; }
+    specs executor >/dev/null
+    timeout 500 python3 tests/gpu_jobs.py "$url" "$OUT/executor.jsonl" "$OUT/answers.jsonl" $tune | tee "$OUT/table.txt" || true
+    last=$(tail -n 1 "$OUT/table.txt")
+    if [[ $last =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed$ ]]; then
+        passed=$((passed + BASH_REMATCH[1])) failed=$((failed + BASH_REMATCH[2]))
+    else
+        tail -n 20 "$OUT/daemon.log"
+        verdict 1
+    fi
+}
+
+for section in ${sections:-copies mmas gemms counters $memcheck jobs}; do "$section"; done
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]

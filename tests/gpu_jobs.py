@@ -211,7 +211,8 @@ class Session:
         ceiling = result.get("ceiling", {})
         good = result.get("verified") is True and result.get("fraction", 0) >= least
         self.row(good, f"{name:36s} {'verified' if result.get('verified') else 'NOT VERIFIED':12s}"
-                 f" {result.get('gbps', 0):7.0f} {ceiling.get('memcpy_gbps', 0):7.0f}"
+                 f" {result.get('gbps', 0):7.0f} {result.get('warm', {}).get('gbps', 0):7.0f}"
+                 f" {ceiling.get('memcpy_gbps', 0):7.0f}"
                  f" {ceiling.get('vector_copy_gbps', 0):7.0f} {result.get('fraction', 0):6.3f}"
                  f" {result.get('median', 0):9.1f} {len(result.get('samples', [])):4d}"
                  f" {'yes' if result.get('stable') else 'no':6s} {result.get('registers', 0):4d}"
@@ -340,7 +341,7 @@ class Session:
                  f" {max(seconds for _, _, seconds in jobs):.2f} s; by worker {dict(workers)}")
 
 
-HEADER = (f"       {'':36s} {'':12s} {'GB/s':>7s} {'memcpy':>7s} {'vector':>7s} {'of it':>6s} {'median us':>9s} {'n':>4s}"
+HEADER = (f"       {'':36s} {'':12s} {'GB/s':>7s} {'warm L2':>7s} {'memcpy':>7s} {'vector':>7s} {'of it':>6s} {'median us':>9s} {'n':>4s}"
           f" stable {'regs':>4s} {'occ':>5s} {'POST ms':>7s}")
 
 

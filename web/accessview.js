@@ -1,6 +1,6 @@
 /* accessview.js: a memory and a warp's access to it on the left; on the right who touches what: the lanes in the
  * layout, and the lanes against banks or sectors. */
-import { boxOf, compareSwizzle, lanesOfCells } from './access.js';
+import { boxOf, compareSwizzle, lanesOfCells, questionOf } from './access.js';
 import { AccessPanel } from './accesspanel.js';
 import { BANKS, css, heatSteps, mod } from './color.js';
 import { ownCursor } from './cursor.js';
@@ -98,8 +98,8 @@ export class AccessView {
             { grid: this.lanes.grid, name: lanes?.text ?? '' },
         ];
         const render = { view: 'banks', bytes: Math.max(1, (bits ?? 8) / 8) };
-        const { integers } = doc;
-        return { doc, figures, cute: picture?.cute ?? '', expr: doc.access.layout, integers, render };
+        const ask = { path: '/access', body: questionOf(doc.access, doc.integers) };
+        return { doc, figures, cute: picture?.cute ?? '', ask, render };
     }
 }
 

@@ -26,14 +26,36 @@ export function parseExact(text) {
     );
 }
 
+/* ---- the token of a daemon that asks for one: kept for this tab alone, and nowhere in the document ------ */
+
+const TOKEN = 'layoutd-token';
+const locked = [];
+
+export const hasToken = () => sessionStorage.getItem(TOKEN) !== null;
+/* Called when the daemon asks for a token, or for another one. */
+export const onLocked = (run) => locked.push(run);
+
+export function setToken(text) {
+    if (text) sessionStorage.setItem(TOKEN, text);
+    else sessionStorage.removeItem(TOKEN);
+}
+
+const authorization = () =>
+    hasToken() ? { Authorization: `Bearer ${sessionStorage.getItem(TOKEN)}` } : undefined;
+
+/* ---- requests ------------------------------------------------------------------------------------------ */
+
 async function send(path, { method, body, headers, signal }) {
     try {
-        return await fetch(path, {
+        const json = body === undefined ? undefined : { 'Content-Type': 'application/json' };
+        const response = await fetch(path, {
             method: method ?? (body === undefined ? 'GET' : 'POST'),
             signal,
-            headers: body === undefined ? headers : { 'Content-Type': 'application/json', ...headers },
+            headers: { ...json, ...headers, ...authorization() },
             body: body === undefined ? undefined : JSON.stringify(body),
         });
+        if (response.status === 401) for (const run of locked) run();
+        return response;
     } catch (error) {
         if (isAbort(error)) throw error;
         throw new Problem({ code: 'offline', title: 'no answer', detail: 'The daemon does not answer.' });
@@ -60,6 +82,12 @@ export async function request(path, options = {}) {
 
 export const get = async (path, options) => (await request(path, options)).body;
 export const post = async (path, body, options) => (await request(path, { ...options, body })).body;
+
+/* A body that is not JSON. */
+export async function text(path) {
+    const response = await send(path, {});
+    return response.ok ? response.text() : readJson(path, response);
+}
 
 const KNOWN_VALUES = 500; /* a derivation's, many times over */
 

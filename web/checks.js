@@ -3,8 +3,6 @@
  * A calm line when all is well, a warning with the first counterexample when it is not: CuTe accepts
  * compositions whose result is another function. Nothing is judged here; the words are the daemon's. */
 import { h, icon } from './dom.js';
-import { sizeOf } from './shape.js';
-import { lastStatement } from './text.js';
 
 const sentence = (text) => `${text[0].toUpperCase()}${text.slice(1)}.`;
 const many = (n) => n.toLocaleString('en');
@@ -16,26 +14,26 @@ export class Checks {
         this.el = h('div', { class: 'checks', role: 'status', hidden: true });
     }
 
-    show({ answer, text, stale }) {
+    show({ answer, stale }) {
         this.el.classList.toggle('stale', Boolean(stale));
         if (answer === this.answer) return;
         this.answer = answer;
-        const nodes = answer?.checks ? this.nodes(answer, text) : [];
+        const nodes = answer?.checks ? this.nodes(answer) : [];
         this.el.hidden = !nodes.length;
         this.el.replaceChildren(...nodes);
     }
 
-    nodes(answer, text) {
+    nodes(answer) {
         const { laws, static_reading: reading } = answer.checks;
         const broken = laws.filter(({ holds }) => !holds);
         const kept = laws.length ? heldNode(laws, broken.length) : null;
         return [
-            ...(broken.length ? [this.warning(broken, answer, text)] : [kept]),
+            ...(broken.length ? [this.warning(broken, answer)] : [kept]),
             reading && !broken.length ? this.reading(reading) : null,
         ].filter(Boolean);
     }
 
-    warning(broken, answer, text) {
+    warning(broken, answer) {
         const { advice, true_function: truth, static_reading: reading } = answer.checks;
         const layout = truth && truth !== 'none' ? truth.replace(/^(mode \d+: )+/, '') : null;
         const action = (label, run) => h('button', { type: 'button', onclick: run }, label);
@@ -48,7 +46,7 @@ export class Checks {
                 icon('warn'),
                 'Look twice: CuTe accepts this, but its law fails',
             ),
-            broken.map((check) => this.counterexample(check, answer, text)),
+            broken.map((check) => this.counterexample(check)),
             advice ? h('p', { class: 'advice' }, sentence(advice)) : null,
             layout ? h('p', {}, 'The layout with the true values is ', h('code', {}, truth)) : null,
             reading ? this.reading(reading, advice) : null,
@@ -56,8 +54,8 @@ export class Checks {
         );
     }
 
-    counterexample({ law, counterexample: { at, gives, should } }, answer, text) {
-        const index = placeOf(law, at, answer, text);
+    /* index: of the answer's own elements, where the daemon tells which of them `at` is */
+    counterexample({ law, counterexample: { at, gives, should, index = null } }) {
         const place = h('code', {}, `at ${at}`);
         const show = () => this.on.show(index);
         return h(
@@ -126,38 +124,4 @@ function heldNode(laws) {
               h('summary', {}, icon('check'), words),
               h('ul', { class: 'law' }, laws.map(each)),
           );
-}
-
-/* ---- where a counterexample is in the picture ---------------------------------------------------------- */
-
-/* "2 = (0,1)", "mode 1: 6 = (2,1)", "2 = (0,1) and 4 = (0,2)": prefix, index, its coordinate. */
-const PLACE = /^(?:mode (\d+): )?(\d+)(?: = \((.*?)\))?(?: and \d+.*)?$/;
-/* Of these laws a point is one of A, which is not what is drawn. */
-const OF_THE_OPERAND = /^every element of A|^L\(A|^A is injective/;
-
-/* The index of the cell, or null when the picture has no such cell. */
-function placeOf(law, at, answer, text) {
-    const [, mode, index, coord] = PLACE.exec(at) ?? [];
-    if (index === undefined || OF_THE_OPERAND.test(law) || !answer.value?.shape) return null;
-    const { shape } = answer.value;
-    const before = (sizes, m) => sizes.slice(0, m).reduce((product, n) => product * n, 1);
-    if (mode === undefined) return Number(index);
-    if (!Array.isArray(shape)) return null;
-    const op = calledLast(text);
-    if (op === 'composition' || op === 'compose' || op === 'logical_divide')
-        return Number(index) * before(shape.map(sizeOf), mode);
-    /* the other divides have all tiles first, then all that is around them */
-    const flat =
-        op === 'flat_divide' ? [shape.slice(0, shape.length / 2), shape.slice(shape.length / 2)] : null;
-    const [tiles, rest] = flat ?? [shape[0], op === 'tiled_divide' ? shape.slice(1) : shape[1]];
-    const [tile, around, ...deeper] = (coord ?? '').split(',').map(Number);
-    if (!/_divide$/.test(op ?? '') || deeper.length || !Array.isArray(tiles) || !Array.isArray(rest))
-        return null;
-    return tile * before(tiles.map(sizeOf), mode) + sizeOf(tiles) * around * before(rest.map(sizeOf), mode);
-}
-
-/* The outermost call of the last statement, where that is plain. */
-function calledLast(text) {
-    const [name, bracket] = lastStatement(text);
-    return bracket?.text === '(' || bracket?.text === '<' ? name.text : null;
 }

@@ -71,8 +71,11 @@ const TOL_LIGHT = [
     '#bbcc33',
     '#aaaa00',
 ].map(bytes);
+const AWAY = { light: [226, 230, 235], dark: [46, 53, 62] };
 const PAPER = { light: [255, 255, 255], dark: [18, 22, 28] };
 const CLASSES = 64;
+export const NOTHING = -1; /* the offset of a cell of a sparse picture that is none */
+export const SHARED = -2; /* and of one that no thread holds: it is read from shared memory */
 
 /* Eight hues, then the same a shade nearer to the paper, four shades in all. */
 function classes(theme) {
@@ -97,6 +100,7 @@ const CUTE_HUES = [
 
 export const BANKS = 32; /* of shared memory, four bytes each */
 const BANK_BYTES = 4;
+export const WARP = 32;
 export const bankOf = (offset, elementBytes) =>
     mod(Math.floor((Number(offset) * elementBytes) / BANK_BYTES), BANKS);
 export const mod = (a, n) => ((a % n) + n) % n;
@@ -116,7 +120,13 @@ function finish(colors, classOf) {
 /* The scheme for a picture: doc.colors with its number n and the element's bytes. */
 export function scheme(picture, { colors, n, bytes: elementBytes, lanes }, dark) {
     const theme = dark ? 'dark' : 'light';
-    const byClass = (classOf) => finish(classes(theme), (...cell) => mod(classOf(...cell), CLASSES));
+    const byClass = (classOf, colors = classes(theme)) => {
+        const plain = (...cell) => mod(classOf(...cell), colors.length);
+        const rest = { [NOTHING]: colors.length, [SHARED]: colors.length + 1 };
+        return picture.sparse
+            ? finish([...colors, PAPER[theme], AWAY[theme]], (o, ...cell) => rest[o] ?? plain(o, ...cell))
+            : finish(colors, plain);
+    };
     const first = (axis) => axis.levels[0].n;
     const tilesDown = picture.rows / first(picture.rowAxis);
     switch (colors) {
@@ -130,6 +140,10 @@ export function scheme(picture, { colors, n, bytes: elementBytes, lanes }, dark)
             return byClass((o) => Math.floor(Number(o) / n));
         case 'mod':
             return byClass((o) => mod(Number(o), n));
+        case 'warp':
+            return byClass((o) => Math.floor(mod(Number(o), n) / WARP));
+        case 'cute':
+            return byClass((o) => mod(Number(o), n), CUTE_HUES);
         case 'mode0':
             return byClass((o, row) => row);
         case 'mode1':

@@ -23,6 +23,19 @@ export const ownCursor = (figure) => ({
         }),
 });
 
+/* Of a figure of who holds what: a press holds on to whom a cell belongs, and a second one lets go.
+ * holdersOf(s): tvtile.js's */
+export const heldCursor = (figure, holdersOf) => ({
+    cursor: hover(figure),
+    pin: (cell) =>
+        change((s) => {
+            const { doc } = s;
+            const holder = cell ? (holdersOf(s)?.holderAt(cell, doc.by) ?? null) : null;
+            doc.held = holder === doc.held ? null : holder;
+            s.cursor = cell && { figure, ...cell, by: s.cursor?.by ?? 'pointer' };
+        }),
+});
+
 /* Of the figure of doc.panes[i]. */
 export const linkedCursor = (i) => ({
     cursor: hover(i),

@@ -26,6 +26,13 @@ export function setText(el, text) {
     if (el.textContent !== text) el.textContent = text;
 }
 
+/* New children; the focus stays on the one that has the same data-key. */
+export function replaceKeeping(el, ...children) {
+    const focus = el.contains(document.activeElement) ? document.activeElement.dataset.key : undefined;
+    el.replaceChildren(...children);
+    if (focus) el.querySelector(`[data-key="${CSS.escape(focus)}"]`)?.focus();
+}
+
 /* A button that copies what `text()` gives, and says so for a moment. */
 export function copyButton(label, text) {
     const button = h(

@@ -99,8 +99,14 @@ export const drawable = (value) =>
     Boolean(value && !value.type && spellsLayout(value.cute));
 
 const withArticle = (type) => `${/^[aeiou]/.test(type) ? 'An' : 'A'} ${type.replaceAll('_', ' ')}`;
+const ELSEWHERE = {
+    tiled_mma: '; MMA shows who holds what of A, B and C',
+    tiled_copy: '; Copy shows who holds what of its tile',
+};
 const hint = (value) =>
-    namedValues(value).some((named) => drawable(named.value)) ? '; pick a layout among the names' : '';
+    namedValues(value).some((named) => drawable(named.value))
+        ? '; pick a layout among the names'
+        : (ELSEWHERE[value.type] ?? '');
 const pictures = new WeakMap();
 
 /* {picture, note} of a value: `note` says why nothing is drawn. */

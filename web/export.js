@@ -4,7 +4,9 @@
  * side by side or one above the other. */
 import { CHROME } from './color.js';
 import { FONT } from './labels.js';
+import { PdfContext } from './pdfcontext.js';
 import { SvgContext } from './svgcontext.js';
+import { TikzContext } from './tikzcontext.js';
 
 const MARGIN = 12;
 const TITLE = 26; /* height of the line above a picture */
@@ -26,21 +28,28 @@ function arrange(figures, stacked) {
     return { width: Math.ceil(width), height: Math.ceil(height), places };
 }
 
-export function svgOf(figures, { stacked, dark }) {
+const FILES = { svg: SvgContext, pdf: PdfContext, tex: TikzContext };
+export const VECTORS = Object.keys(FILES);
+
+/* A promise of the file; type: one of VECTORS. */
+export async function vectorOf(type, figures, { stacked, dark }) {
     const { width, height, places } = arrange(figures, stacked);
     const chrome = CHROME[dark ? 'dark' : 'light'];
-    const parts = places.map(({ grid, name, x, y, box }) => {
-        const [title, cells] = [new SvgContext(), new SvgContext()];
-        writeTitle(title, name, x, y, chrome, 1);
-        grid.drawTo(cells, 1);
-        const seen = `viewBox="${box.x} ${box.y} ${box.w} ${box.h}"`;
-        return `${title}<svg x="${x}" y="${y + TITLE}" width="${box.w}" height="${box.h}" ${seen}>${cells}</svg>`;
-    });
-    return (
-        `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" ` +
-        `viewBox="0 0 ${width} ${height}"><rect width="${width}" height="${height}" fill="${chrome.paper}"/>` +
-        `${parts.join('')}</svg>\n`
-    );
+    const ctx = new FILES[type]();
+    ctx.fillStyle = chrome.paper;
+    ctx.fillRect(0, 0, width, height);
+    for (const { grid, name, x, y, box } of places) {
+        ctx.origin = { x: 0, y: 0 };
+        writeTitle(ctx, name, x, y, chrome, 1);
+        ctx.save();
+        ctx.beginPath();
+        ctx.rect(x, y + TITLE, box.w, box.h);
+        ctx.clip();
+        ctx.origin = { x: x - box.x, y: y + TITLE - box.y };
+        grid.drawTo(ctx, 1);
+        ctx.restore();
+    }
+    return ctx.fileOf(width, height);
 }
 
 export function pngOf(figures, { stacked, dark }) {

@@ -116,7 +116,7 @@ export class Figure {
     /* One object a cell, so that views can tell by identity that nothing moved. */
     lit(picture, cursor, look) {
         if (!picture || !cursor || !picture.has(cursor.row, cursor.col)) return null;
-        const key = `${cursor.row} ${cursor.col} ${look.n}`;
+        const key = `${cursor.row} ${cursor.col} ${look.n} ${look.by} ${cursor.holder}`;
         if (this.last?.picture !== picture || this.last.key !== key)
             this.last = { picture, key, lit: { cursor, cells: this.kin(picture, cursor, look) } };
         return this.last.lit;

@@ -9,6 +9,7 @@ import { Camera } from './camera.js';
 import { CHROME, scheme } from './color.js';
 import { Gestures } from './gestures.js';
 import { FONT, GLYPH, linesOf, room } from './labels.js';
+import { lightCells } from './lit.js';
 import { Texture } from './texture.js';
 import { bandsOf, drawHeads, headSize, lightHeads } from './heads.js';
 
@@ -17,7 +18,8 @@ const LINE_GAP = 5; /* nearer than this, lines would be all there is */
 const SPARSE = 56; /* bounds of tiles nearer than this are paler, so that they do not cover what they bound */
 const MIN_FONT = 6.5;
 const MAX_FONT = 15;
-const MAX_LIT = 4000; /* cells lit on one screen; more say no more */
+const MAX_STRETCH = 2.4;
+const WIDE = 1.7; /* cells in which thread and value stand side by side */
 
 export class Grid {
     /* on: {hover(cell), tap(cell), key(event)} */
@@ -48,6 +50,7 @@ export class Grid {
         }
         this.dpr = dpr;
         this.camera.set({ w: clientWidth, h: clientHeight });
+        if (this.shown.picture && this.shown.look.by) this.prepare();
         this.paint();
     }
 
@@ -80,12 +83,21 @@ export class Grid {
         this.scheme = scheme(picture, look, dark);
         this.chrome = CHROME[dark ? 'dark' : 'light'];
         this.texture = new Texture(picture, this.scheme);
-        this.room = room(picture, look);
+        this.wide = this.stretch() >= WIDE;
+        this.room = room(picture, look, this.wide);
         this.bands = { row: bandsOf(picture.rowAxis), col: bandsOf(picture.colAxis) };
         const { chars, lines } = this.room;
-        const aspect = lines && chars > 4 ? Math.min(2.6, 1 + 0.16 * (chars - 4)) : 1;
+        const roomy = lines && chars > 4 ? Math.min(2.6, 1 + 0.16 * (chars - 4)) : 1;
+        const aspect = look.by ? this.stretch() : roomy;
         const { rows, cols } = picture;
         this.camera.set({ rows, cols, aspect, box: this.shown.focus, ...headSize(this.bands) });
+    }
+
+    /* How much wider than high cells are: of who holds what, as wide as fills the screen, so that labels have room. */
+    stretch() {
+        const { picture, look } = this.shown;
+        const { w, h } = this.camera;
+        return look.by && h ? Math.min(MAX_STRETCH, Math.max(1, (w * picture.rows) / (h * picture.cols))) : 1;
     }
 
     fit() {
@@ -150,6 +162,7 @@ export class Grid {
         else fillCells(f, this.scheme);
         drawLines(f);
         this.write(f);
+        f.picture.drawNames?.(f);
         if (this.shown.differ) markDiffering(f, this.shown.differ);
         f.ctx.restore();
         drawHeads(f);
@@ -169,7 +182,7 @@ export class Grid {
         ctx.textBaseline = 'middle';
         for (let row = f.r0; row < f.r1; row++)
             for (let col = f.c0; col < f.c1; col++) {
-                const text = linesOf(picture, this.shown.look, row, col);
+                const text = linesOf(picture, this.shown.look, row, col, this.wide);
                 const offset = picture.at(row, col);
                 ctx.fillStyle = this.scheme.inks[this.scheme.classOf(offset, row, col)];
                 const x = (f.X(col) + f.X(col + 1)) / 2;
@@ -186,19 +199,11 @@ export class Grid {
     }
 
     drawLit(f) {
-        const { lit, picture } = this.shown;
+        const { lit, look } = this.shown;
         if (!lit) return;
         f.ctx.save();
         clipToCells(f);
-        let count = 0;
-        for (const cell of lit.cells) {
-            const row = Math.floor(cell / picture.cols);
-            const col = cell % picture.cols;
-            if (row < f.r0 || row >= f.r1 || col < f.c0 || col >= f.c1) continue;
-            outline(f, row, col, f.chrome.same, 2);
-            if (++count >= MAX_LIT) break;
-        }
-        if (lit.cursor) outline(f, lit.cursor.row, lit.cursor.col, f.chrome.cursor, 2.5);
+        lightCells(f, lit, Boolean(look.by));
         f.ctx.restore();
         if (lit.cursor) lightHeads(f, lit.cursor);
     }
@@ -218,11 +223,20 @@ function fillCells({ ctx, picture, X, Y, r0, r1, c0, c1 }, { classOf, fills }) {
         }
 }
 
+/* A picture may be of several blocks, {row, col, rows, cols, rowAxis, colAxis, name}, with nothing between. */
+const blocksOf = (picture) => picture.blocks ?? [{ row: 0, col: 0, ...picture }];
+
+function drawLines(f) {
+    for (const block of blocksOf(f.picture)) drawBlockLines(f, block);
+}
+
 /* Lines between cells, and thicker ones where an outer coordinate steps; each level only where it is not too
  * dense. */
-function drawLines(f) {
-    const { ctx, camera, chrome, picture, X, Y, px } = f;
-    const box = { x: X(0), y: Y(0), w: X(picture.cols) - X(0), h: Y(picture.rows) - Y(0) };
+function drawBlockLines(f, block) {
+    const { ctx, camera, chrome, px } = f;
+    const X = (col) => f.X(block.col + col);
+    const Y = (row) => f.Y(block.row + row);
+    const box = { x: X(0), y: Y(0), w: X(block.cols) - X(0), h: Y(block.rows) - Y(0) };
     const level = (axis, pitch, place) => {
         axis.levels
             .filter(({ n }) => n > 1)
@@ -235,41 +249,22 @@ function drawLines(f) {
             });
         ctx.globalAlpha = 1;
     };
-    level(picture.colAxis, camera.cellW, (step, t) => {
-        for (
-            let c = Math.max(1, Math.ceil(f.c0 / step)) * step;
-            c < Math.min(f.c1 + 1, picture.cols);
-            c += step
-        )
-            ctx.fillRect(X(c) - (t >> 1), box.y, t, box.h);
-    });
-    level(picture.rowAxis, camera.cellH, (step, t) => {
-        for (
-            let r = Math.max(1, Math.ceil(f.r0 / step)) * step;
-            r < Math.min(f.r1 + 1, picture.rows);
-            r += step
-        )
-            ctx.fillRect(box.x, Y(r) - (t >> 1), box.w, t);
-    });
+    const each = (from, to, n, step, draw) => {
+        for (let i = Math.max(1, Math.ceil(from / step)) * step; i < Math.min(to + 1, n); i += step) draw(i);
+    };
+    level(block.colAxis, camera.cellW, (step, t) =>
+        each(f.c0 - block.col, f.c1 - block.col, block.cols, step, (c) =>
+            ctx.fillRect(X(c) - (t >> 1), box.y, t, box.h),
+        ),
+    );
+    level(block.rowAxis, camera.cellH, (step, t) =>
+        each(f.r0 - block.row, f.r1 - block.row, block.rows, step, (r) =>
+            ctx.fillRect(box.x, Y(r) - (t >> 1), box.w, t),
+        ),
+    );
     ctx.strokeStyle = chrome.nest;
     ctx.lineWidth = px(1.25);
     ctx.strokeRect(box.x, box.y, box.w, box.h);
-}
-
-/* A frame inside a cell, so that those of neighbours do not cover each other, with a thin halo within it. */
-function outline({ ctx, X, Y, dpr, chrome }, row, col, color, width) {
-    const x = X(col);
-    const y = Y(row);
-    const wide = Math.max(X(col + 1) - x, 3 * dpr);
-    const high = Math.max(Y(row + 1) - y, 3 * dpr);
-    const t = Math.max(dpr, Math.min(width * dpr, 0.16 * wide, 0.16 * high));
-    const frame = (inset, line, style) => {
-        ctx.lineWidth = line;
-        ctx.strokeStyle = style;
-        ctx.strokeRect(x + inset, y + inset, wide - 2 * inset, high - 2 * inset);
-    };
-    frame((t + dpr) / 2, t + dpr, chrome.halo);
-    frame(t / 2, t, color);
 }
 
 /* A corner folded over the cells whose offset is another one in the first figure. */

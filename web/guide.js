@@ -1,6 +1,7 @@
 /* guide.js: the examples as a column to read along with the articles; the one that is shown is marked. */
 import { byId, h, icon } from './dom.js';
 import { ARTICLES } from './examples.js';
+import { recent } from './recent.js';
 
 const key = (expressions) => expressions.join('\0');
 
@@ -9,6 +10,7 @@ export class Guide {
     constructor(open) {
         this.open = open;
         this.buttons = new Map();
+        this.recent = h('section', { hidden: true, 'aria-label': 'Recent' });
         this.el = h(
             'nav',
             { class: 'guide', 'aria-label': 'Examples' },
@@ -23,6 +25,7 @@ export class Guide {
             h(
                 'div',
                 { class: 'guide-list' },
+                this.recent,
                 ARTICLES.flatMap((article) => this.article(article)),
             ),
         );
@@ -58,12 +61,31 @@ export class Guide {
     }
 
     toggle(on = byId('guide').hidden) {
+        this.showRecent(recent());
         byId('guide').hidden = !on;
         byId('open-guide').setAttribute('aria-expanded', String(on));
         document.body.classList.toggle('with-guide', on);
     }
 
+    showRecent(list) {
+        if (list === this.list) return;
+        this.list = list;
+        const item = (e) =>
+            h(
+                'li',
+                {},
+                h(
+                    'button',
+                    { type: 'button', class: 'recent', onclick: () => this.open({ e }) },
+                    e.join('  |  '),
+                ),
+            );
+        this.recent.hidden = !list.length;
+        this.recent.replaceChildren(h('h2', {}, 'Recent'), h('ul', {}, list.map(item)));
+    }
+
     show(doc) {
+        this.showRecent(recent());
         const expressions = doc.panes.map(({ expr }) => expr);
         const now = key([...expressions, doc.labels, doc.colors, doc.link]);
         if (now === this.now) return;

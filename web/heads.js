@@ -11,7 +11,7 @@ const SIZE = 11.5;
 const DIGIT = SIZE * GLYPH;
 const GAP = 4;
 
-/* [{n, step, chars, index}], from the cells outward. */
+/* [{n, step, chars, index, alone, numberOf}], from the cells outward. */
 export function bandsOf(axis) {
     const levels = axis.levels.filter((level) => level.n > 1);
     const bands = (levels.length ? levels : axis.levels.slice(0, 1)).map((level) => ({
@@ -20,7 +20,7 @@ export function bandsOf(axis) {
     }));
     if (bands.length > 1)
         bands.unshift({ n: axis.n, step: 1, chars: String(axis.n - 1).length, index: true });
-    else bands[0].alone = true;
+    else Object.assign(bands[0], { alone: true, numberOf: axis.numberOf });
     return bands;
 }
 
@@ -41,9 +41,19 @@ export function drawHeads(f) {
             return; /* digits of a nested mode repeat: every tenth would mislead */
         const first = Math.floor(from / band.step);
         const last = Math.ceil(to / band.step);
-        for (let k = first - (first % every); k < last; k += every) label(f, side, band, place, k, false);
+        if (band.numberOf) for (let k = first; k < last; k++) number(f, side, band, place, k, every);
+        else
+            for (let k = first - (first % every); k < last; k += every) label(f, side, band, place, k, false);
         if (band.step > 1 && pitch > 8) ticks(f, side, band, place, first, last);
     });
+}
+
+/* Of an axis that counts its parts anew, each from 0; the end of one gives way to the beginning of the next. */
+function number(f, side, band, place, k, every) {
+    const n = band.numberOf(k);
+    if (n === null || n % every) return;
+    for (let next = k + 1; n && next < k + every; next++) if (band.numberOf(next) === 0) return;
+    label(f, side, band, place, k, false);
 }
 
 /* The cursor's row and column, in every band. */
@@ -89,7 +99,10 @@ function label(f, side, band, place, k, lit) {
     const { ctx, chrome, dpr } = f;
     const [a, b] = stretch(f, side, band, place, k);
     if (b < a) return; /* not on the screen; a cell of less than a pixel is */
-    const text = String(band.index ? k : digit(band, k * band.step));
+    const text = String(
+        band.numberOf ? (band.numberOf(k) ?? '') : band.index ? k : digit(band, k * band.step),
+    );
+    if (text === '') return; /* between the parts of an axis */
     const [x, y, w, h] = side === 'col' ? [a, place.at, b - a, place.size] : [place.at, a, place.size, b - a];
     const strong = lit && (band.index || band.alone);
     if (lit) mark(f, [x, y, w, h], text, side, strong);

@@ -1,7 +1,7 @@
 /* jobcompare.js: two jobs side by side: what was asked for, what was planned, what was measured, and in which of
  * it they differ. Speeds and samples share one scale. */
 import { h } from './dom.js';
-import { shortId } from './jobview.js';
+import { productText, shortId } from './jobview.js';
 import { bars, figure, samplesPlot } from './plot.js';
 
 /* Of a result what is one number or word; more is better, less is better, or neither. */
@@ -13,6 +13,11 @@ const MEASURED = [
     [
         'part of memcpy',
         ({ gbps, ceiling }) => gbps && ceiling?.memcpy_gbps && gbps / ceiling.memcpy_gbps,
+        'more',
+    ],
+    [
+        'part of cuBLAS',
+        ({ tflops, ceiling }) => tflops && ceiling?.cublas_tflops && tflops / ceiling.cublas_tflops,
         'more',
     ],
     ['registers', ({ registers }) => registers, 'less'],
@@ -41,16 +46,17 @@ function specRows(specs) {
 }
 
 function plots(jobs, results) {
-    const speeds = results.map(({ gbps }) => gbps);
+    const speeds = results.map(({ gbps, tflops }) => gbps ?? tflops);
+    const products = results.every(({ tflops }) => Number.isFinite(tflops));
     const samples = results.map((result) => result.samples ?? []);
     const all = samples.flat();
     const range = [Math.min(...all), Math.max(...all)];
     return [
-        speeds.every(Number.isFinite)
+        speeds.every(Number.isFinite) && results.every(({ tflops }) => Number.isFinite(tflops) === products)
             ? bars(
                   jobs.map((job, i) => [shortId(job.id), speeds[i]]),
-                  ceilingOf(results),
-                  'GB/s',
+                  ceilingOf(results, products ? 'cublas_tflops' : 'memcpy_gbps'),
+                  ...(products ? ['TFLOP/s', 'cuBLAS'] : ['GB/s']),
               )
             : null,
         all.length
@@ -70,7 +76,7 @@ function plots(jobs, results) {
     ].filter(Boolean);
 }
 
-const ceilingOf = (results) => Math.max(...results.map(({ ceiling }) => ceiling?.memcpy_gbps ?? 0)) || null;
+const ceilingOf = (results, name) => Math.max(...results.map(({ ceiling }) => ceiling?.[name] ?? 0)) || null;
 
 function table(jobs, rows) {
     const head = h(
@@ -107,5 +113,5 @@ function text(value) {
     if (value === undefined || value === null) return '–';
     if (typeof value === 'boolean') return value ? 'yes' : 'no';
     if (typeof value === 'number' && !Number.isInteger(value)) return figure(value);
-    return typeof value === 'object' ? JSON.stringify(value) : String(value);
+    return typeof value === 'object' ? (productText(value) ?? JSON.stringify(value)) : String(value);
 }

@@ -1,6 +1,6 @@
 /* joblist.js: the jobs, the newest first, with the queue and the devices above them. One is looked at, a second
  * may stand beside it. */
-import { h, icon, setText } from './dom.js';
+import { h, icon, replaceKeeping, setText } from './dom.js';
 import { age, deviceNodes, shortId } from './jobview.js';
 import { filterJobs, isFinal, olderJobs } from './jobs.js';
 import { figure } from './plot.js';
@@ -45,14 +45,12 @@ export class JobList {
         this.key = key;
     }
 
-    /* The focus stays on the job that it is on, though the list is made anew. */
     fill({ jobs, next }, doc) {
-        const focus = this.list.contains(document.activeElement) ? document.activeElement.dataset.key : null;
-        const nothing = next === undefined ? 'Asking the daemon.' : 'No jobs yet: send one from Partition.';
-        this.list.replaceChildren(
-            ...(jobs.length ? jobs.map((job) => this.row(job, doc)) : [h('li', { class: 'hint' }, nothing)]),
-        );
-        if (focus) this.list.querySelector(`[data-key="${focus}"]`)?.focus();
+        const nothing = next === undefined ? 'Asking the daemon.' : 'No jobs yet: send one from Copy or MMA.';
+        const rows = jobs.length
+            ? jobs.map((job) => this.row(job, doc))
+            : [h('li', { class: 'hint' }, nothing)];
+        replaceKeeping(this.list, ...rows);
     }
 
     row(job, doc) {
@@ -89,11 +87,18 @@ export class JobList {
                 outcome(result),
                 h('span', { class: 'job-age' }, isFinal(job) ? `${age(secondsSince(job.finished))} ago` : ''),
             ),
-            h('code', {}, spec?.type ? `${spec.type}  ${spec.atom ?? ''}` : kind),
-            spec?.thr ? h('code', {}, `${spec.thr}  ${spec.val}`) : null,
+            specLines(kind, spec ?? {}).map((words) => h('code', {}, words)),
         );
         return h('li', {}, open, compare);
     }
+}
+
+/* What tells one job from the next, in a line or two. */
+function specLines(kind, { base, vary, list, type, atom, thr, val, atom_layout: atoms, problem }) {
+    if (base) return [`sweep of ${list ? `${list.length} jobs` : Object.keys(vary ?? {}).join(', ')}`];
+    const size = problem ? `${problem.m} × ${problem.n} × ${problem.k}` : null;
+    if (kind === 'mma') return [atom, [atoms, size].filter(Boolean).join('  ')].filter(Boolean);
+    return [type ? `${type}  ${atom ?? ''}` : kind, thr && `${thr}  ${val}`].filter(Boolean);
 }
 
 const secondsSince = (time) => Math.max(0, Math.round((Date.now() - Date.parse(time)) / 1000));

@@ -9,6 +9,7 @@ import { change, state } from './state.js';
 
 /* Without a stream of events: an answer as soon as the job ends, and its state every second until then. */
 const WAIT = { Prefer: 'wait=1' };
+const LEAST_MS = 250; /* between two questions, should it answer without waiting */
 const FINAL = new Set(['done', 'failed', 'cancelled', 'refused']);
 
 export const isFinal = (job) => FINAL.has(job?.state);
@@ -22,8 +23,14 @@ async function* changes(path, signal) {
     yield await get(path, { signal });
     for await (const event of events(`${path}/events`, { signal }))
         if (event) yield await get(path, { signal });
-    for (;;) yield await get(path, { headers: WAIT, signal });
+    for (;;) {
+        const asked = performance.now();
+        yield await get(path, { headers: WAIT, signal });
+        await rest(asked + LEAST_MS - performance.now());
+    }
 }
+
+const rest = (ms) => new Promise((done) => setTimeout(done, Math.max(0, ms)));
 
 async function follow(path, signal, show) {
     for await (const job of changes(path, signal)) {
@@ -85,7 +92,13 @@ async function look(id, seen) {
     followed.set(id, controller);
     const put = (edit) => change(() => seen.set(id, { ...seen.get(id), ...edit }));
     try {
+        let told = '';
         await follow(pathOf(id), signal, async (job) => {
+            const text = JSON.stringify(job, (key, value) =>
+                typeof value === 'bigint' ? String(value) : value,
+            );
+            if (text === told) return; /* so that what is looked at, and pressed, stays */
+            told = text;
             put({ job, problem: null });
             const log = await get(`${pathOf(id)}/events`, { signal }).catch(() => null);
             if (log?.events) put({ events: log.events });
@@ -154,7 +167,7 @@ export function watchDaemon() {
         return soon;
     };
     const asks = [
-        every(DEVICES_MS, ['partition', 'jobs'], refreshDevices),
+        every(DEVICES_MS, ['copy', 'mma', 'jobs'], refreshDevices),
         every(LIST_MS, ['jobs'], refreshJobs),
     ];
     return () => asks.forEach((ask) => ask());

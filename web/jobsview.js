@@ -1,10 +1,13 @@
 /* jobsview.js: the jobs on the left, one of them on the right, or two side by side. */
-import { byId, h } from './dom.js';
-import { jobNodes, shortId } from './jobview.js';
+import { byId, h, replaceKeeping } from './dom.js';
+import { partNode, partOf, partText, resultPart, tabNodes } from './jobtexts.js';
+import { headNodes, jobNodes, productText, shortId } from './jobview.js';
 import { refreshJobs, submit } from './jobs.js';
 import { compareNodes } from './jobcompare.js';
 import { JobList } from './joblist.js';
+import { askJob } from './share.js';
 import { blank, step } from './state.js';
+import { sweepNodes } from './sweepview.js';
 
 const NARROW =
     matchMedia('(max-width: 820px)'); /* as in the style sheet: there the job stands under the list */
@@ -31,24 +34,22 @@ export class JobsView {
         this.list.show(s);
         const { job: id, versus } = s.doc;
         const [one, other] = [s.seen.get(id), s.seen.get(versus)];
-        const told = [id, versus, one, other];
+        const { part, sort, axis, arch } = s.doc;
+        const shown = one?.job && partOf(one.job, part);
+        const text = !shown || shown === 'result' ? '' : partText(one.job, shown, arch);
+        const told = [id, versus, one, other, part, sort, axis, arch, text];
         if (this.told && told.every((part, i) => part === this.told[i])) return;
         this.told = told;
-        this.page.replaceChildren(...this.nodes(id, one, versus, other));
+        replaceKeeping(this.page, ...this.nodes(s.doc, one, other));
     }
 
-    nodes(id, one, versus, other) {
+    nodes(doc, one, other) {
+        const { job: id, versus } = doc;
         if (!id)
             return [h('p', { class: 'hint' }, 'Choose a job on the left; a second one can stand beside it.')];
         if (one?.problem && !one.job) return [h('p', { class: 'problem' }, one.problem.message)];
         if (!one?.job) return [h('p', { class: 'hint' }, 'Asking the daemon.')];
-        if (!versus)
-            return [
-                actions(one.job),
-                specNode(one.job),
-                ...jobNodes(one.job, { whole: true }),
-                timeline(one.events),
-            ];
+        if (!versus) return this.one(doc, one);
         const close = h('button', { type: 'button', onclick: () => beside(null) }, 'Close the comparison');
         const head = h('h2', {}, `Job ${shortId(id)} beside ${shortId(versus)}`);
         return [
@@ -59,48 +60,75 @@ export class JobsView {
         ];
     }
 
+    one(doc, { job, events }) {
+        const part = partOf(job, doc.part);
+        const result = () => [
+            ...(job.kind === 'sweep' ? [...headNodes(job), ...sweepNodes(job, doc, open)] : jobNodes(job)),
+            timeline(job.kind === 'sweep' ? events?.filter(({ type }) => type !== 'child') : events),
+        ];
+        return [
+            actions(job),
+            specNode(job),
+            tabNodes(job, doc.part),
+            part === 'result' ? resultPart(result()) : partNode(job, part, doc.arch),
+        ];
+    }
+
     shareable({ doc, seen }) {
         const spec = seen.get(doc.job)?.job?.spec;
-        return { doc, figures: [], cute: '', expr: '', integers: 'auto', spec };
+        return { doc, figures: [], ask: askJob(spec) };
     }
 }
 
 /* What can be done with a job that is there. */
-function actions({ id, spec, kind }) {
-    const button = (label, run) => h('button', { type: 'button', onclick: run }, label);
+function actions({ id, spec, kind, parent, result }) {
+    const button = (label, run) => h('button', { type: 'button', 'data-key': label, onclick: run }, label);
     const again = async () => {
         const { job } = await submit(spec, { fresh: true }).catch((problem) => ({ job: null, problem }));
         if (job?.id) open(job.id);
         refreshJobs();
     };
-    const edit = () =>
-        step((s) => {
-            const known = Object.entries(spec).filter(([key]) => key in s.doc.copy);
-            s.doc.copy = { ...blank().copy, ...Object.fromEntries(known) };
-            s.doc.view = 'partition';
-        });
+    const edit = () => step(({ doc }) => editSpec(doc, kind, spec, result?.mismatch?.thread));
+    const label = { copy: 'Open in Copy', mma: 'Open in MMA' }[kind];
     return h(
         'header',
         { class: 'job-actions' },
         h('h2', {}, `Job ${shortId(id)}`),
-        kind === 'copy' ? button('Open in Partition', edit) : null,
+        parent ? button('Its sweep', () => open(parent)) : null,
+        label ? button(label, edit) : null,
         button('Run again', again),
     );
 }
 
+/* The job's spec in the form that it could have come from; lit is the thread whose value went wrong first. */
+function editSpec(doc, kind, spec, thread = null) {
+    const { m, n, k } = spec.problem ?? {};
+    const given = { ...spec, problem: m === undefined ? '' : `(${m},${n},${k})` };
+    const known = Object.keys(doc[kind]).filter((key) => key in given);
+    doc[kind] = { ...blank()[kind], ...Object.fromEntries(known.map((key) => [key, given[key]])) };
+    Object.assign(doc, { view: kind, by: 'thread', held: thread });
+}
+
 const ORDER = ['kind', 'type', 'atom', 'thr', 'val', 'src', 'dst', 'smem'];
 
-/* What was asked for; what became of it stands further down. */
-function specNode({ spec, links }) {
-    const known = ORDER.filter((name) => name in (spec ?? {}));
-    const names = [...known, ...Object.keys(spec ?? {}).filter((name) => !known.includes(name))];
-    const value = (one) => (typeof one === 'object' ? JSON.stringify(one) : String(one));
-    const sources = Object.entries(links ?? {}).filter(([name]) => name !== 'self' && name !== 'events');
+/* What was asked for; what became of it stands further down. Of a sweep, its base, and how many values there are. */
+function specNode({ spec = {} }) {
+    const { base, vary, list, ...own } = spec;
+    const varied = Object.entries(vary ?? {}).map(([name, values]) => [name, `${values.length} values`]);
+    const all = {
+        ...base,
+        ...own,
+        ...Object.fromEntries(varied),
+        ...(list ? { list: `${list.length} jobs` } : {}),
+    };
+    const known = ORDER.filter((name) => name in all);
+    const names = [...known, ...Object.keys(all).filter((name) => !known.includes(name))];
+    const value = (one) =>
+        typeof one === 'object' ? (productText(one) ?? JSON.stringify(one)) : String(one);
     return h(
         'dl',
         { class: 'facts spec-facts' },
-        names.map((name) => h('div', {}, h('dt', {}, name), h('dd', {}, value(spec[name])))),
-        sources.map(([name, href]) => h('div', {}, h('dt', {}, ''), h('dd', {}, h('a', { href }, name)))),
+        names.map((name) => h('div', {}, h('dt', {}, name), h('dd', {}, value(all[name])))),
     );
 }
 

@@ -1,40 +1,43 @@
 /* jobview.js: a job and the devices as elements. */
 import { countersNode } from './counters.js';
 import { copyButton, h, icon } from './dom.js';
+import { factsNode } from './jobfacts.js';
 import { cancelJob, isFinal, runJob } from './jobs.js';
 import { ceilingBar, figure, samplesPlot } from './plot.js';
+import { step } from './state.js';
 
-/* What is wrong with one of these stands under it. */
-const FIELDS = new Set(['type', 'atom', 'thr', 'val', 'src', 'dst']);
-
-/* whole: nowhere else on the page is there a field under which a problem could stand */
-export function jobNodes(job, { whole = false } = {}) {
+/* fields: names of those under which a problem stands already; null: the job is the whole page */
+export function jobNodes(job, { fields = null } = {}) {
     if (!job) return [];
+    const whole = !fields;
     const problem = job.problem ?? job.failure;
     const result = job.result ?? job.partial;
     return [
         headNode(job, whole),
-        problem && (whole || !FIELDS.has(problem.in ?? problem.field)) ? problemNode(problem) : null,
+        problem && (whole || !fields.includes(problem.in ?? problem.field)) ? problemNode(problem) : null,
         ...(result ? resultNodes(result) : []),
-        ...(job.links && isFinal(job) ? [linksNode(job)] : []),
+        isFinal(job) && (job.result ?? job.spec) ? specNode(job) : null,
     ].filter(Boolean);
 }
 
+/* Its state, and why it failed, of a job whose result is told otherwise. */
+export const headNodes = (job) =>
+    [headNode(job, true), job.failure ? problemNode(job.failure) : null].filter(Boolean);
+
 function headNode(job, whole) {
     const again = () => runJob(job.sent ?? job.spec, { fresh: true });
+    const open = () => step((s) => Object.assign(s.doc, { view: 'jobs', job: job.id, versus: null }));
+    const button = (label, run) =>
+        h('button', { type: 'button', class: 'quiet text', 'data-key': label, onclick: run }, label);
     return h(
         'header',
         { class: `job-head ${job.state}` },
         h('span', { class: 'state' }, job.state),
-        job.id
-            ? h('a', { href: `/jobs/${job.id}`, title: job.id }, whole ? 'as JSON' : `job ${shortId(job.id)}`)
-            : null,
         job.position ? h('span', {}, `number ${job.position} in the queue`) : null,
         job.cached ? h('span', {}, `answered ${age(job.age_s)} ago`) : null,
-        job.id && !isFinal(job)
-            ? h('button', { type: 'button', class: 'quiet text', onclick: () => cancelJob(job.id) }, 'Cancel')
-            : null,
-        job.cached ? h('button', { type: 'button', class: 'quiet text', onclick: again }, 'Run again') : null,
+        job.id && !isFinal(job) ? button('Cancel', () => cancelJob(job.id)) : null,
+        job.cached ? button('Run again', again) : null,
+        job.id && !whole ? button(`Job ${shortId(job.id)}`, open) : null,
     );
 }
 
@@ -42,6 +45,9 @@ function headNode(job, whole) {
 export const shortId = (id) => id.slice(-6);
 export const age = (s) =>
     s < 120 ? `${s} s` : s < 7200 ? `${Math.round(s / 60)} min` : `${Math.round(s / 3600)} h`;
+
+/* The size of a product, in the order in which it is written; null for another value. */
+export const productText = (size) => (size?.m === undefined ? null : `${size.m} × ${size.n} × ${size.k}`);
 
 function problemNode(problem) {
     const code = problem.reason ?? problem.code ?? problem.kind ?? 'failed';
@@ -67,9 +73,11 @@ function resultNodes(result) {
         result.gbps === undefined
             ? null
             : ceilingBar('the card’s memcpy', result.gbps, result.ceiling?.memcpy_gbps, 'GB/s'),
-        result.implausible
-            ? h('p', { class: 'mismatch' }, 'Implausible: more than the card’s own memcpy can do.')
-            : null,
+        result.tflops === undefined
+            ? null
+            : ceilingBar('cuBLAS', result.tflops, result.ceiling?.cublas_tflops, 'TFLOP/s'),
+        result.ceiling?.why ? h('p', { class: 'hint' }, `No cuBLAS beside it: ${result.ceiling.why}.`) : null,
+        result.implausible ? h('p', { class: 'mismatch' }, 'Implausible: more than the card can do.') : null,
         result.samples?.length
             ? samplesPlot(result.samples, result.unit === 'us' ? 'µs' : result.unit)
             : null,
@@ -81,7 +89,7 @@ function resultNodes(result) {
 function verdict({ verified, executor, device, checked }) {
     const where = ` on ${device?.name ?? executor}`;
     const what = checked?.elements ? `, ${checked.elements.toLocaleString('en')} elements` : '';
-    const how = executor === 'cpu' ? ', each written once; no times of a card' : '';
+    const how = executor === 'cpu' ? ', one by one; no times of a card' : '';
     return h(
         'p',
         { class: verified ? 'verdict good' : 'verdict bad' },
@@ -91,52 +99,29 @@ function verdict({ verified, executor, device, checked }) {
     );
 }
 
-const mismatchNode = (m) =>
-    h(
+/* Where it went wrong first, and whose value it is. */
+function mismatchNode({ coordinate, offset, expected, got, bound, tile, thread, value }) {
+    const place = [
+        `at ${coordinate}`,
+        offset === undefined ? null : `offset ${offset}`,
+        tile === undefined ? null : `tile ${tile}`,
+    ].filter(Boolean);
+    const within = bound === undefined ? '' : ` within ${figure(bound)}`;
+    const whose = thread === undefined ? '' : ` (thread ${thread}, value ${value})`;
+    return h(
         'p',
         { class: 'mismatch' },
-        `First at ${m.coordinate}, offset ${m.offset}: expected ${m.expected}, got ${m.got}`,
-        ` (thread ${m.thread}, value ${m.value}).`,
+        `First ${place.join(', ')}: expected ${expected}${within}, got ${got}${whose}.`,
     );
-
-const percent = (part) => `${(100 * part).toFixed(0)} %`;
-
-function factsNode({ plan, spec, registers, occupancy, p95, stable, unit, timings_ms: timings }) {
-    const facts = {
-        'grid × block': plan && spec?.grid !== undefined ? `${spec.grid} × ${plan.block}` : undefined,
-        tile: plan?.tiler,
-        tiles: plan?.tiles,
-        'values an access': plan?.values_per_access,
-        'accesses in flight': plan?.accesses_in_flight,
-        registers,
-        occupancy: occupancy && percent(occupancy.fraction),
-        p95: p95 === undefined ? undefined : `${figure(p95)} ${unit === 'us' ? 'µs' : unit}`,
-        stable: stable === undefined ? undefined : stable ? 'yes' : 'no',
-        ...Object.fromEntries(Object.entries(timings ?? {}).map(([name, ms]) => [name, `${figure(ms)} ms`])),
-    };
-    const given = Object.entries(facts).filter(([, value]) => value !== undefined && value !== null);
-    return given.length
-        ? h(
-              'dl',
-              { class: 'facts' },
-              given.map(([name, value]) => h('div', {}, h('dt', {}, name), h('dd', {}, String(value)))),
-          )
-        : null;
 }
 
-/* The resolved spec, and what else the daemon keeps of a job. */
-function linksNode({ links, result, spec }) {
+/* The resolved spec; sources are the job's own page. */
+function specNode({ result, spec }) {
     const text = JSON.stringify(result?.spec ?? spec, null, 1);
-    const others = Object.entries(links).filter(([name]) => name !== 'self' && name !== 'events');
     return h(
         'details',
         { class: 'more' },
-        h('summary', {}, 'Resolved spec and sources'),
-        h(
-            'p',
-            { class: 'links' },
-            others.map(([name, href]) => h('a', { href }, name)),
-        ),
+        h('summary', {}, 'Resolved spec'),
         h(
             'div',
             { class: 'spec' },

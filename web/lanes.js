@@ -4,14 +4,13 @@
  * Hot is what costs. In shared memory: how many different words of the bank the lanes of a phase want, which
  * take turns. In global memory: how little of its 32 bytes a sector is moved for. Which lanes clash is the
  * daemon's answer; here it is laid out. */
-import { BANKS } from './color.js';
+import { BANKS, NOTHING } from './color.js';
 import { h } from './dom.js';
 import { axis } from './shape.js';
 
 const BANK_BYTES = 4;
 export const SECTOR_BYTES = 32;
 const LINE_BYTES = 128;
-export const NOTHING = -1; /* in a cell: this lane has no business here */
 
 export class LanePicture {
     /* answer: of /access */
@@ -85,6 +84,9 @@ export class LanePicture {
     }
     indexAt(row, col) {
         return row * this.cols + col;
+    }
+    headOf(side, i) {
+        return String(side === 'row' ? i : this.shared ? i : (this.units[i] ?? '–'));
     }
     /* For the key n: those that meet here, one after the other. */
     get memory() {

@@ -8,6 +8,7 @@ import { Figure } from './figure.js';
 import { differing } from './link.js';
 import { memo } from './memo.js';
 import { LETTERS, modeNodes, Pane } from './pane.js';
+import { askEval } from './share.js';
 import { change, MAX_PANES, step } from './state.js';
 import { TracePanel } from './trace.js';
 
@@ -141,8 +142,7 @@ export class LayoutView {
             layout: { stacked: byId('figures').classList.contains('stacked') },
             modes: s.doc.panes[i].modes,
             cute: picture?.cute ?? s.panes[i]?.answer?.cute ?? '',
-            expr: picked ? picture.cute : s.doc.panes[i].expr,
-            integers: picked ? 'cute' : s.doc.integers,
+            ask: picked ? askEval(picture.cute, 'cute') : askEval(s.doc.panes[i].expr, s.doc.integers),
         };
     }
 }

@@ -9,18 +9,23 @@ import { syncSeen, watchDaemon } from './jobs.js';
 import { JobsView } from './jobsview.js';
 import { LayoutView } from './layoutview.js';
 import { loadOps, Reference } from './ops.js';
-import { syncTile } from './partition.js';
-import { PartitionView } from './partitionview.js';
+import { syncTile } from './copypanel.js';
+import { CopyView } from './copyview.js';
+import { syncMma } from './mma.js';
+import { MmaView } from './mmaview.js';
+import { watchRecent } from './recent.js';
 import { ShareMenu } from './share.js';
 import { change, onRender, paneOf, startHistory, state, step, VIEWS } from './state.js';
 import { startTheme } from './theme_switch.js';
+import { startToken } from './token.js';
 import { Toolbar } from './toolbar.js';
 
 /* Each has show(state), and shareable(state) for the menu. Its elements are in #side-NAME and
  * .stage-NAME; which of these are seen, the style sheet knows by the body's data-view. */
 const views = {
     layout: new LayoutView(),
-    partition: new PartitionView(),
+    copy: new CopyView(),
+    mma: new MmaView(),
     access: new AccessView(),
     jobs: new JobsView(),
 };
@@ -71,10 +76,12 @@ function start() {
     byId('open-guide').addEventListener('click', () => guide.toggle());
     byId('open-ops').addEventListener('click', () => reference.open(state.ops));
     startTheme(byId('theme'));
+    startToken(byId('token'));
     startHistory();
     const ask = watchDaemon();
     startTabs(ask);
-    for (const view of [syncPanes, syncTile, syncAccess, syncSeen, render]) onRender(view);
+    for (const view of [syncPanes, syncTile, syncMma, syncAccess, syncSeen, render, watchRecent])
+        onRender(view);
     change();
     ask();
     loadOps().catch(() => null); /* without it there is no completion; the editor says what else is wrong */

@@ -67,7 +67,7 @@ export class Pane {
         });
         if (problem !== last.problem) this.showProblem(problem, text);
         if (answer !== last.answer) this.result.replaceChildren(...resultNodes(answer));
-        this.checks.show({ answer, text, stale });
+        this.checks.show({ answer, stale });
         if (['answer', 'pick', 'dark'].some((key) => this.shown[key] !== last[key]))
             this.showNames(named, pick, answer, dark);
     }

@@ -9,7 +9,7 @@
  * exact. */
 import { Memory } from './memory.js';
 import { windowOf } from './modes.js';
-import { axis, leaves, modes, sizeOf, split } from './shape.js';
+import { axis, format, leaves, modes, sizeOf, split } from './shape.js';
 
 export class Picture {
     constructor({ text, cute, type, value }, table, arrangement = null) {
@@ -85,6 +85,11 @@ export class Picture {
 
     coordAt(row, col) {
         return split(this.shape, this.indexAt(row, col));
+    }
+
+    /* What stands before row i, or above column i, of a table. */
+    headOf(side, i) {
+        return format(split(side === 'row' ? this.rowShape : this.colShape, i));
     }
 
     has(row, col) {

@@ -1,4 +1,4 @@
-/* plot.js: two small drawings of a measured run: its samples, and its speed against the card's ceiling. */
+/* plot.js: small drawings of measured runs: samples, a speed against the card's ceiling, the speeds of a sweep. */
 import { h, svg } from './dom.js';
 
 const W = 360;
@@ -38,6 +38,45 @@ export function samplesPlot(samples, unit, range = null) {
     );
 }
 
+const ROW = 22;
+const LABEL = 190;
+const LABEL_CHARS = 30;
+
+/* Speeds as dots, a row a value of what varies: points are [value, speed]. The best of all is marked. */
+export function sweepPlot(points, unit, axis) {
+    const rows = [...new Set(points.map(([name]) => name))];
+    const most = Math.max(...points.map(([, speed]) => speed));
+    const wide = 2 * W;
+    const height = rows.length * ROW + PAD.bottom + 4;
+    const x = (speed) => LABEL + ((wide - LABEL - 14) * speed) / (most || 1);
+    const y = (i) => 4 + (i + 0.5) * ROW;
+    const short = (name) => (name.length > LABEL_CHARS ? `${name.slice(0, LABEL_CHARS - 1)}…` : name);
+    const text = (at, line, anchor, words) => svg('text', { x: at, y: line, 'text-anchor': anchor }, words);
+    const said = points.map(([name, speed]) => `${name}: ${figure(speed)}`).join('; ');
+    return svg(
+        'svg',
+        {
+            class: 'plot sweep-plot',
+            viewBox: `0 0 ${wide} ${height}`,
+            role: 'img',
+            'aria-label': `${unit} by ${axis}: ${said}`,
+        },
+        rows.flatMap((name, i) => [
+            svg('line', { class: 'axis', x1: LABEL, x2: wide - 14, y1: y(i), y2: y(i) }),
+            text(LABEL - 10, y(i) + 4, 'end', short(name)),
+        ]),
+        points.map(([name, speed]) =>
+            svg(
+                'circle',
+                { cx: x(speed), cy: y(rows.indexOf(name)), r: 4.5, class: speed === most ? 'best' : '' },
+                svg('title', {}, `${name}: ${figure(speed)} ${unit}`),
+            ),
+        ),
+        text(LABEL, height - 5, 'start', '0'),
+        text(wide - 14, height - 5, 'end', `best ${figure(most)} ${unit}`),
+    );
+}
+
 const bar = (part) =>
     svg(
         'svg',
@@ -63,7 +102,7 @@ export function ceilingBar(label, value, ceiling, unit) {
 }
 
 /* Bars of [name, value] on one scale: up to the ceiling where one is known, else to the longest. */
-export function bars(list, ceiling, unit) {
+export function bars(list, ceiling, unit, label = 'the card’s memcpy') {
     const whole = ceiling ?? Math.max(...list.map(([, value]) => value));
     return h(
         'div',
@@ -77,13 +116,16 @@ export function bars(list, ceiling, unit) {
                 h('b', {}, `${figure(value)} ${unit}`),
             ),
         ),
-        ceiling ? h('small', {}, `The whole bar is the card’s memcpy, ${figure(ceiling)} ${unit}.`) : null,
+        ceiling ? h('small', {}, `The whole bar is ${label}, ${figure(ceiling)} ${unit}.`) : null,
     );
 }
+
+const LEAST = 1e-3; /* smaller numbers are told by their power of ten */
 
 /* Four figures that mean something. */
 export function figure(value) {
     if (!Number.isFinite(value)) return '–';
+    if (value !== 0 && Math.abs(value) < LEAST) return value.toExponential(2);
     const digits = value === 0 ? 0 : Math.max(0, 3 - Math.floor(Math.log10(Math.abs(value))));
     return value.toLocaleString('en', { maximumFractionDigits: Math.min(digits, 4) });
 }

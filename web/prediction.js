@@ -18,7 +18,7 @@ let controller = null;
 
 export function syncPrediction(now, spec) {
     const key = JSON.stringify(spec);
-    if (now.doc.view !== 'partition' || now.predicted?.key === key) return;
+    if (now.doc.view !== 'copy' || now.predicted?.key === key) return;
     now.predicted = { ...now.predicted, key };
     clearTimeout(timer);
     controller?.abort();

@@ -1,39 +1,58 @@
 /* share.js: what is on the screen, taken elsewhere: as a link, as code, as a picture.
  *
- * now = {doc, cute, figures} with {expr, integers}, a question to /eval, and {spec}, a job, where there is one;
- * figures: [{grid, name}]; modes, render: what else /render is to know. */
+ * now = {doc, figures, ask, cpp, cute, render, modes}: figures: [{grid, name}]; ask: {path, body, show}, the question
+ * that the page asked, and what of its answer is printed; cpp: C++ that makes the same; cute, render, modes: the value
+ * that /render draws, and what else it is to know. */
+import { hasToken } from './api.js';
 import { copyText, download, h } from './dom.js';
-import { pngOf, svgOf } from './export.js';
+import { pngOf, vectorOf, VECTORS } from './export.js';
 import { state, toHash } from './state.js';
 import { cppOf } from './text.js';
 
 const quote = (text) => `'${text.replaceAll("'", `'\\''`)}'`; /* for a POSIX shell */
-const fieldsOf = ({ expr, integers }) => ({ expr, ...(integers === 'auto' ? {} : { integers }) });
+
+/* An expression is asked for as a form, which can be read; all else is JSON. */
+export const askEval = (expr, integers) => ({
+    path: '/eval',
+    body: { expr, ...(integers === 'auto' ? {} : { integers }) },
+    show: '["cute"]',
+});
+export const askJob = (spec) => spec && { path: '/jobs', body: spec, show: '' };
 
 export const asLink = ({ doc }) => `${location.origin}${location.pathname}#${toHash(doc)}`;
+const urlOf = ({ path }) => `${location.origin}${path}`;
+const headersOf = ({ path }) => ({
+    'Content-Type': 'application/json',
+    ...(path === '/jobs' ? { Prefer: 'wait=30' } : {}),
+});
 
-const evalUrl = () => `${location.origin}/eval`;
-const jobsUrl = () => `${location.origin}/jobs`;
+/* A token never leaves the page: who runs what was copied has one in the environment. */
+const TOKEN = 'LAYOUTD_TOKEN';
 
-export function asCurl(now) {
-    if (now.spec) {
-        const headers = "-H 'Content-Type: application/json' -H 'Prefer: wait=30'";
-        return `curl ${quote(jobsUrl())} ${headers} -d ${quote(JSON.stringify(now.spec))}`;
+export function asCurl({ ask }) {
+    if (!ask) return null;
+    const token = hasToken() ? ` -H "Authorization: Bearer $${TOKEN}"` : '';
+    if (ask.path === '/eval') {
+        const fields = Object.entries(ask.body).map(([name, value]) => quote(`${name}=${value}`));
+        const form = fields.map((field) => `--data-urlencode ${field}`).join(' ');
+        return `curl -G ${quote(urlOf(ask))}${token} ${form}`;
     }
-    const fields = Object.entries(fieldsOf(now)).map(([name, value]) => quote(`${name}=${value}`));
-    return `curl -G ${quote(evalUrl())} ${fields.map((field) => `--data-urlencode ${field}`).join(' ')}`;
+    const headers = Object.entries(headersOf(ask)).map(([name, value]) => `-H ${quote(`${name}: ${value}`)}`);
+    return `curl ${quote(urlOf(ask))}${token} ${headers.join(' ')} -d ${quote(JSON.stringify(ask.body))}`;
 }
 
-/* JSON's texts and numbers are Python's too. */
-export function asPython(now) {
-    const [url, body, show] = now.spec ? [jobsUrl(), now.spec, ''] : [evalUrl(), fieldsOf(now), '["cute"]'];
-    return `import json, urllib.request
+/* JSON's texts and numbers are Python's too; its true, false and null are not, so the body is read as JSON. */
+export function asPython({ ask }) {
+    if (!ask) return null;
+    const token = hasToken() ? `\n    | {"Authorization": "Bearer " + os.environ["${TOKEN}"]}` : '';
+    return `import json, ${token ? 'os, ' : ''}urllib.request
 request = urllib.request.Request(
-    ${JSON.stringify(url)},
-    json.dumps(${JSON.stringify(body)}).encode(),
-    {"Content-Type": "application/json", "Prefer": "wait=30"},
+    ${JSON.stringify(urlOf(ask))},
+    json.dumps(json.loads(${JSON.stringify(JSON.stringify(ask.body))})).encode(),
+    ${JSON.stringify(headersOf(ask))}${token},
 )
-print(json.load(urllib.request.urlopen(request))${show})
+answer = json.load(urllib.request.urlopen(request))
+print(${ask.show ? `answer${ask.show}` : 'json.dumps(answer, indent=1)'})
 `;
 }
 
@@ -41,31 +60,28 @@ const layoutOf = ({ layout }) => ({ stacked: Boolean(layout?.stacked), dark: sta
 const shown = ({ figures }) => (figures ?? []).filter(({ grid }) => grid.shown.picture);
 
 /* What is on the screen, by the code that drew it. */
-async function saveAs(now, type, make) {
+async function save(now, type) {
     if (!shown(now).length) return 'No picture';
-    download(`layout.${type}`, await make(shown(now), layoutOf(now)));
-    return null;
+    try {
+        const make = VECTORS.includes(type)
+            ? vectorOf(type, shown(now), layoutOf(now))
+            : pngOf(shown(now), layoutOf(now));
+        download(`layout.${type}`, await make);
+        return null;
+    } catch (error) {
+        return error.message;
+    }
 }
+const saveAs = (type) => (now) => save(now, type);
 
-const saveSvg = (now) =>
-    saveAs(now, 'svg', (figures, how) => new Blob([svgOf(figures, how)], { type: 'image/svg+xml' }));
-const savePng = (now) => saveAs(now, 'png', pngOf);
-
-/* The same looks, drawn by the daemon. */
+/* The same looks, drawn by the daemon, whole. */
 function renderPath(now, format) {
     const { doc, modes } = now;
     const { labels, colors, n, bytes } = doc;
     const looks = now.render ?? { labels, colors, n, bytes, ...(modes ? { modes } : {}) };
     const theme = state.dark ? { theme: 'dark' } : {};
-    return `/render?${new URLSearchParams({ ...fieldsOf(now), format, ...looks, ...theme })}`;
-}
-
-async function saveRendered(now, format) {
-    if (!now.cute) return 'Not a layout';
-    const response = await fetch(renderPath(now, format)).catch(() => null);
-    if (!response?.ok) return response ? 'Refused' : 'No answer';
-    download(`layout.${format}`, await response.blob());
-    return null;
+    const what = { expr: now.cute, integers: 'cute' };
+    return `/render?${new URLSearchParams({ ...what, format, ...looks, ...theme })}`;
 }
 
 const asPicture = (now) => now.cute && `${location.origin}${renderPath(now, 'svg')}`;
@@ -80,12 +96,12 @@ const ITEMS = [
     ['Copy link', 'the whole page, as you see it', copied(asLink)],
     ['Copy as curl', 'the same question for a shell', copied(asCurl)],
     ['Copy as Python', 'standard library only', copied(asPython)],
-    ['Copy as C++', 'make_layout(make_shape(...), ...)', copied(({ cute }) => cppOf(cute))],
+    ['Copy as C++', 'CuTe code that makes it', copied(({ cpp, cute }) => cpp ?? cppOf(cute ?? ''))],
     ['Copy picture link', 'an SVG of the whole layout, from /render', copied(asPicture)],
-    ['Save SVG', 'what is on the screen', saveSvg],
-    ['Save PNG', 'what is on the screen', savePng],
-    ['Save PDF', 'the whole layout, from /render', (now) => saveRendered(now, 'pdf')],
-    ['Save LaTeX', 'the whole layout, from /render', (now) => saveRendered(now, 'tex')],
+    ['Save SVG', 'what is on the screen', saveAs('svg')],
+    ['Save PNG', 'what is on the screen', saveAs('png')],
+    ['Save PDF', 'what is on the screen', saveAs('pdf')],
+    ['Save LaTeX', 'what is on the screen, as TikZ', saveAs('tex')],
 ];
 const SAID_MS = 900;
 

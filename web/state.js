@@ -32,17 +32,29 @@ const ACCESS = () => ({
     step: 0,
 });
 
+/* One MMA of every warp of four: (m,n,k) of the problem only where a whole product is to be run. `by` and `held`:
+ * whose elements are lit, thread 12's or instruction 3's. */
+const MMA = {
+    atom: 'SM80_16x8x16_F32F16F16F32_TN',
+    atom_layout: '(1,1,1)',
+    permutation: '(_,_,_)',
+    problem: '',
+};
+
 /* Values that a field may have; the first is the default and is left out of links. */
 const CHOICES = {
-    view: ['layout', 'partition', 'access', 'jobs'],
+    view: ['layout', 'copy', 'mma', 'access', 'jobs'],
     integers: ['auto', 'cute', 'static'],
     labels: ['offset', 'index', 'coord', 'tv', 'bank', 'none'],
     colors: ['offset', 'tile', 'div', 'mod', 'mode0', 'mode1', 'bank', 'grays', 'hues'],
     link: ['coord', 'index', 'offset'],
+    tvlabels: ['tv', 'thread', 'value', 'none'],
+    tvcolors: ['thread', 'value', 'warp', 'cute'],
+    by: ['thread', 'warp', 'value', 'instruction'],
 };
 export const VIEWS = CHOICES.view;
 const NUMBERS = { n: 32, bytes: 4 }; /* a warp of threads; a float */
-const JOBS = ['job', 'versus'];
+const JOBS = ['job', 'versus', 'part', 'arch', 'sort', 'axis'];
 export const MAX_ACCESSES = 4; /* of one tile: written, read, and a second reader or two */
 export const MAX_PANES = 4; /* more do not fit side by side */
 export const MAX_N = 1 << 20;
@@ -58,9 +70,15 @@ export const blank = () => ({
     trace: null /* the pane whose derivation is shown */,
     at: null /* the index of the pinned cell */,
     copy: { ...COPY },
+    mma: { ...MMA },
+    held: null /* the thread, warp, ... of the MMA whose elements are lit */,
     access: ACCESS() /* access.js */,
     job: null /* the job that is looked at */,
     versus: null /* and the one beside it */,
+    part: null /* jobtexts.js: its source, ... in place of its result */,
+    arch: '' /* jobtexts.js: of PTX and SASS */,
+    sort: '' /* sweepview.js */,
+    axis: '' /* sweepview.js */,
 });
 
 export const state = {
@@ -72,8 +90,9 @@ export const state = {
     job: null /* jobs.js: the partition that was sent last */,
     board: { jobs: [], next: undefined, filter: '', problem: null } /* jobs.js: the list */,
     seen: new Map() /* jobs.js: the jobs that are looked at */,
-    tile: null /* partition.js: who owns what */,
+    tile: null /* copypanel.js: who owns what */,
     predicted: null /* prediction.js: what the partition will do to memory */,
+    mma: null /* mma.js: who holds what of A, B and C */,
     access: null /* access.js */,
     swizzles: null /* access.js */,
     dark: false /* theme as shown */,
@@ -118,11 +137,17 @@ export function toHash(doc) {
     if (doc.table) put('table', 1);
     if (doc.trace !== null) put('trace', doc.trace);
     if (doc.at !== null) put('at', doc.at);
-    for (const key of JOBS) if (doc[key] !== null) put(key, doc[key]);
+    for (const key of JOBS) if (doc[key]) put(key, doc[key]);
     for (const key of Object.keys(COPY)) if (doc.copy[key] !== COPY[key]) put(key, doc.copy[key]);
+    for (const key of Object.keys(MMA)) if (doc.mma[key] !== MMA[key]) put(MMA_KEYS[key], doc.mma[key]);
+    if (doc.held !== null) put('held', doc.held);
     putAccess(doc.access, put);
     return parts.join('&');
 }
+
+/* `atom` is the copy's. */
+const MMA_KEYS = { atom: 'mma', atom_layout: 'atoms', permutation: 'permutation', problem: 'mnk' };
+const mmaField = (key) => Object.keys(MMA_KEYS).find((name) => MMA_KEYS[name] === key);
 
 /* op|width|thr|val: a bar is in no program */
 const accessText = ({ op, width, thr, val }) => [op, width, thr, val].join('|');
@@ -165,8 +190,10 @@ export function fromHash(hash) {
         else if (key === 'table') doc.table = value === '1';
         else if (key === 'trace' && /^\d$/.test(value)) doc.trace = Number(value);
         else if (key === 'at' && /^\d{1,15}$/.test(value)) doc.at = Number(value);
-        else if (JOBS.includes(key) && /^\w{1,64}$/.test(value)) doc[key] = value;
+        else if (JOBS.includes(key) && /^-?\w{1,64}$/.test(value)) doc[key] = value;
         else if (Object.hasOwn(COPY, key)) doc.copy[key] = value;
+        else if (mmaField(key)) doc.mma[mmaField(key)] = value;
+        else if (key === 'held' && /^\d{1,6}$/.test(value)) doc.held = Number(value);
         else takeAccess(doc.access, accesses, key, value);
     }
     if (accesses.length) doc.access.list = accesses;
@@ -198,7 +225,7 @@ export function step(edit) {
     written = hash;
 }
 
-function flush() {
+export function flush() {
     clearTimeout(timer);
     timer = 0;
     const hash = toHash(state.doc);

@@ -2,7 +2,6 @@
  * it is large. */
 import { h } from './dom.js';
 import { linesOf } from './labels.js';
-import { format, split } from './shape.js';
 
 const WINDOW = 64; /* rows and columns: more elements than these make a browser slow, and a listener lost */
 
@@ -18,12 +17,9 @@ export function tableOf(picture, look, cursor) {
     const rows = range(picture.rows, cursor?.row ?? 0);
     const cols = range(picture.cols, cursor?.col ?? 0);
     const part = rows.all && cols.all ? '' : span('rows', rows) + span('columns', cols);
-    const head = (shape, i, scope) => h('th', { scope }, format(split(shape, i)));
+    const head = (scope, i) => h('th', { scope }, picture.headOf(scope, i));
     const cell = (row, col) => linesOf(picture, look, row, col).join(' ');
-    const bodyRow = (row) => [
-        head(picture.rowShape, row, 'row'),
-        indices(cols).map((col) => h('td', {}, cell(row, col))),
-    ];
+    const bodyRow = (row) => [head('row', row), indices(cols).map((col) => h('td', {}, cell(row, col)))];
     return h(
         'table',
         { class: 'cells' },
@@ -35,7 +31,7 @@ export function tableOf(picture, look, cursor) {
                 'tr',
                 {},
                 h('td', {}),
-                indices(cols).map((col) => head(picture.colShape, col, 'col')),
+                indices(cols).map((col) => head('col', col)),
             ),
         ),
         h(

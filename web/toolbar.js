@@ -30,6 +30,8 @@ const CHOICES = {
         },
     ],
     bytes: ['Element', { 1: '1 byte', 2: '2 bytes', 4: '4 bytes', 8: '8 bytes', 16: '16 bytes' }],
+    tvlabels: ['Labels', { tv: 'thread, value', thread: 'thread', value: 'value', none: 'no labels' }],
+    tvcolors: ['Colours', { thread: 'by thread', value: 'by value', warp: 'by warp', cute: 'CuTe, 8 hues' }],
     link: ['Cursor by', { coord: 'coordinate', index: 'index', offset: 'offset' }],
 };
 
@@ -68,8 +70,8 @@ export class Toolbar {
         this.fields.n = number('n', 'N');
         this.trace = toggle('steps', 'Steps', (doc) => (doc.trace = doc.trace === null ? 0 : null));
         this.table = toggle('table', 'Table', (doc) => (doc.table = !doc.table));
-        const { labels, colors, n, bytes, link } = this.fields;
-        const order = [labels, colors, n, bytes, link].map(({ el }) => el);
+        const { labels, colors, n, bytes, link, tvlabels, tvcolors } = this.fields;
+        const order = [labels, colors, n, bytes, link, tvlabels, tvcolors].map(({ el }) => el);
         const toggles = h('div', { class: 'toggles' }, this.trace, this.table);
         this.legend = h('div', { id: 'legend' }); /* of a view that has one */
         const parts = [order, this.legend, toggles].flat();
@@ -81,7 +83,8 @@ export class Toolbar {
             if (document.activeElement !== input || input.tagName === 'SELECT')
                 input.value = String(doc[key]);
         const layout = doc.view === 'layout';
-        const { labels, colors, n, bytes, link } = this.fields;
+        const { labels, colors, n, bytes, link, tvlabels, tvcolors } = this.fields;
+        tvlabels.el.hidden = tvcolors.el.hidden = !(doc.view === 'copy' || doc.view === 'mma');
         labels.el.hidden = colors.el.hidden = bytes.el.hidden = !layout;
         n.el.hidden = !layout || !(doc.labels === 'tv' || doc.colors === 'div' || doc.colors === 'mod');
         link.el.hidden = !layout || doc.panes.length < 2;

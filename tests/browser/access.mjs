@@ -49,7 +49,17 @@ const SCENES = {
     'steps in the dark': { hash: { e: BLOCKED, trace: 0 }, options: { colorScheme: 'dark' } },
     'rank 3': { hash: { e: '(2,3,4):(12,4,1)', modes: 'r,c,1' } },
     swizzled: { hash: { e: 'composition(Swizzle<2,1,3>{}, (8,8):(8,1))', colors: 'bank' } },
-    partition: { hash: { view: 'partition' } },
+    copy: { hash: { view: 'copy' } },
+    mma: { hash: { view: 'mma', held: 5, table: 1 } },
+    'an atom is searched in the dark': {
+        hash: { view: 'mma', by: 'warp', held: 0 },
+        options: { colorScheme: 'dark' },
+        act: (page) =>
+            page
+                .locator('#mma-atom')
+                .click()
+                .then(() => page.locator('.options li').first().waitFor()),
+    },
     'access and swizzles': {
         hash: { view: 'access' },
         act: (page) =>
@@ -65,6 +75,23 @@ const SCENES = {
     jobs: {
         hash: { view: 'jobs' },
         act: (page) => page.locator('.job-row').first().click(),
+    },
+    'a sweep': {
+        hash: { view: 'mma' },
+        act: async (page) => {
+            await page.locator('#side-mma summary', { hasText: 'Run many' }).click();
+            await page.locator('#side-mma').getByRole('button', { name: 'Run the sweep' }).click();
+            await page.locator('.sweep-table').waitFor();
+        },
+    },
+    'the source of a job': {
+        hash: { view: 'jobs', part: 'source' },
+        act: (page) =>
+            page
+                .locator('.job-row', { hasText: 'Universal' })
+                .first()
+                .click()
+                .then(() => page.locator('#job-part pre').waitFor()),
     },
     'jobs in the dark': {
         hash: { view: 'jobs' },
@@ -122,7 +149,7 @@ test('the tabs, menu and dialog work from the keyboard', async ({ open }) => {
     const page = await open(hashOf({ e: BLOCKED }));
     await page.locator('#tab-layout').focus();
     await page.keyboard.press('ArrowRight');
-    await page.locator('#side-partition').waitFor();
+    await page.locator('#side-copy').waitFor();
     await page.keyboard.press('ArrowLeft');
     await page.locator('#side-layout').waitFor();
     await page.keyboard.press('ArrowLeft'); /* round and round */
@@ -162,7 +189,7 @@ test('on a phone nothing is wider than the screen, and a tap sets the cursor', a
     await showsOffsets(page, grid);
     const width = () => page.evaluate(() => Math.max(document.documentElement.scrollWidth, innerWidth));
     assert.equal(await width(), 390);
-    for (const name of ['Partition', 'Access', 'Jobs']) {
+    for (const name of ['Copy', 'MMA', 'Access', 'Jobs']) {
         await page.getByRole('tab', { name }).click();
         assert.equal(await width(), 390, name);
     }

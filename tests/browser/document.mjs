@@ -1,7 +1,9 @@
 /* document.mjs: the URL is the document; what leaves the page; the examples. */
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import {
     api,
     drawnOn,
@@ -140,6 +142,40 @@ test('share: the curl line gives what the page shows', async ({ open }) => {
     assert.equal(answer.cute, await page.locator('.line.cute output').textContent());
 });
 
+/* Of each view: what it asked, run by Python, is what it shows. */
+test('share: the Python gives what the page shows', async ({ open }) => {
+    const python = async (hashed, shown) => {
+        const page = await open(hashOf(hashed));
+        await eventually(() => shown(page), assert.ok);
+        await page.getByRole('button', { name: 'Share' }).click();
+        await page.getByRole('menuitem', { name: 'Copy as Python' }).click();
+        const program = await eventually(
+            () => page.evaluate(() => navigator.clipboard.readText()),
+            (text) => {
+                assert.match(text, /^import json, urllib\.request\n/);
+                return text;
+            },
+        );
+        await page.evaluate(() => navigator.clipboard.writeText(''));
+        return [
+            execFileSync('python3', ['-I', '-c', program], { encoding: 'utf8' }).trim(),
+            await shown(page),
+        ];
+    };
+    const cute = (page) => page.locator('.line.cute output').textContent();
+    for (const e of [BLOCKED, 'auto s = "it\'s \\n"; // µ\ncoalesce((2,(1,6)):(1,(6,2)))', '(6,2):(8,2)']) {
+        const [printed, shown] = await python({ e }, cute);
+        assert.equal(printed, shown);
+    }
+    const cost = (page) => page.locator('.cost .verdict').innerText();
+    const [printed, shown] = await python({ view: 'access' }, cost);
+    assert.ok(shown.startsWith(`${JSON.parse(printed).wavefronts} wavefronts`), shown);
+    const copy = { view: 'copy', thr: '(4,2):(2,1)', val: '(1,4):(0,1)', atom: 'UniversalCopy<uint64_t>' };
+    const tile = (page) => page.locator('.figure:visible .figure-title').innerText();
+    const [job] = await python({ ...copy, src: '(64,64):(64,1)', dst: '(64,64):(64,1)' }, tile);
+    assert.equal(JSON.parse(job).result.verified, true);
+});
+
 test('share: the link opens the same page', async ({ open }) => {
     const page = await open(hashOf({ e: BLOCKED, colors: 'div', n: 6 }));
     await results(page, '((2,2),(3,2)):((3,6),(1,12))');
@@ -205,6 +241,87 @@ import sys, xml.dom.minidom
 svg = xml.dom.minidom.parse(sys.stdin.buffer).documentElement
 assert svg.tagName == 'svg' and not svg.getElementsByTagName('script')
 `;
+
+const has = (program) => spawnSync('sh', ['-c', `command -v ${program}`]).status === 0;
+const words = (text) => text.split(/\s+/).filter(Boolean).sort();
+
+/* What a reader of PDF finds in a file: words in whatever order. */
+function pdfWords(bytes) {
+    return words(execFileSync('pdftotext', ['-', '-'], { input: bytes, encoding: 'utf8' }));
+}
+
+async function typeset(bytes) {
+    const folder = await mkdtemp(join(tmpdir(), 'layoutd-tex-'));
+    try {
+        await writeFile(join(folder, 'layout.tex'), bytes);
+        execFileSync('pdflatex', ['-interaction=nonstopmode', '-halt-on-error', 'layout.tex'], {
+            cwd: folder,
+        });
+        return await readFile(join(folder, 'layout.pdf'));
+    } finally {
+        await rm(folder, { recursive: true });
+    }
+}
+
+/* What reaches over the edge of the page a reader does not tell, or not all of it. */
+function holdsOf(told, seen) {
+    const whole = told.filter((word) => seen.includes(word));
+    assert.ok(
+        whole.length > 0.7 * seen.length && whole.length > 0.8 * told.length,
+        `${told.length} of ${seen.length}`,
+    );
+}
+
+/* Zoomed in, in the dark, an MMA: no other drawing than the page's own has these. */
+const SEEN = {
+    'a layout, zoomed': { hash: { e: '(64,(8,8)):(64,(1,8))', at: 70, labels: 'coord' }, zooms: 8 },
+    'two, with what differs': { hash: { e: [BLOCKED, 'raked_product((2,3):(3,1), (2,2):(1,2))'] } },
+    'an MMA in the dark': { hash: { view: 'mma', held: 3 }, options: { colorScheme: 'dark' } },
+    'lanes and memory': { hash: { view: 'access' } },
+};
+for (const [scene, { hash: fields, options, zooms = 0 }] of Object.entries(SEEN))
+    test(`share: PDF and LaTeX of exactly what is seen: ${scene}`, async ({ open }) => {
+        const page = await open(hashOf(fields), options);
+        await eventually(
+            () => drawnOn(layerOf(page)),
+            (drawn) => assert.ok(drawn.length > 20),
+        );
+        await layerOf(page, 0, 1).focus();
+        for (let i = 0; i < zooms; i++) await page.keyboard.press('+');
+        const figures = await page.locator('.figure:visible').count();
+        const seen = await page.locator('.figure:visible .figure-text').allTextContents();
+        /* what the cursor lights is written again where it stands, and by a reader read once */
+        for (let i = 0; i < figures; i++)
+            seen.push(...(await drawnOn(layerOf(page, i))).map(({ text }) => text));
+        const letters = fields.e?.length === 2 ? ['A', 'B'] : [];
+        const atom = fields.view === 'mma' ? ['SM80_16x8x16_F32F16F16F32_TN'] : [];
+        const expected = words([...seen, ...letters, ...atom].join(' '));
+        const pdf = await saved(page, 'Save PDF');
+        if (zooms && has('pdftotext')) return holdsOf(pdfWords(pdf.bytes), expected);
+        if (has('pdftotext')) assert.deepEqual(pdfWords(pdf.bytes), expected);
+        const tex = await saved(page, 'Save LaTeX');
+        /* TeX sets what is written twice a hair apart, and a sign of mathematics a space away */
+        const unique = (list) => [...new Set(words(list.join(' ').replaceAll(/[×·]/g, ' ')))];
+        if (has('pdftotext') && has('pdflatex'))
+            assert.deepEqual(unique(pdfWords(await typeset(tex.bytes))), unique(expected));
+    });
+
+test('share: a million cells are pixels in a PDF, and too many for LaTeX', async ({ open }) => {
+    const page = await open(hashOf({ e: '(1024,1024):(1,1024)' }));
+    await eventually(
+        () => page.locator('.dims').textContent(),
+        (dims) => assert.equal(dims, '1024 × 1024'),
+    );
+    const { bytes } = await saved(page, 'Save PDF');
+    assert.match(bytes.toString('latin1'), /Subtype \/Image \/Width 512/);
+    assert.ok(bytes.length < 4e6, `${bytes.length} bytes`);
+    if (has('pdftoppm')) execFileSync('pdftoppm', ['-png', '-r', '36', '-'], { input: bytes });
+    await share(page, 'Save LaTeX');
+    await eventually(
+        () => page.getByRole('menuitem', { name: 'Save LaTeX' }).getAttribute('data-said'),
+        (said) => assert.equal(said, 'Zoom in first'),
+    );
+});
 
 test('share: a million cells become pixels in the SVG, not a million rectangles', async ({ open }) => {
     const page = await open(hashOf({ e: '(1024,1024):(1,1024)' }));

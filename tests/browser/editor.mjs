@@ -190,3 +190,21 @@ test('a daemon that does not answer is told', async ({ open }) => {
     await page.fill('#expr-A', '5:1');
     await results(page, '5:1');
 });
+
+test('what was looked at for a while is among the recent ones, refusals are not', async ({ open }) => {
+    const page = await open(hashOf({ e: '(4,8):(8,1)' }));
+    const kept = (list) =>
+        eventually(
+            () => page.evaluate(() => JSON.parse(localStorage.getItem('layoutd-recent'))),
+            (now) => assert.deepEqual(now, list),
+        );
+    await kept([['(4,8):(8,1)']]);
+    await page.fill('#expr-A', '(4,8):(8,');
+    await page.locator('.pane .problem').waitFor();
+    await page.fill('#expr-A', 'coalesce((2,4):(1,2))');
+    await kept([['coalesce((2,4):(1,2))'], ['(4,8):(8,1)']]);
+    await page.getByRole('button', { name: 'Examples' }).click();
+    await page.locator('button.recent').last().click();
+    await results(page, '(4,8):(8,1)');
+    await kept([['(4,8):(8,1)'], ['coalesce((2,4):(1,2))']]);
+});

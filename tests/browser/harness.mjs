@@ -42,8 +42,8 @@ function recordDrawing() {
 /* A refusal is an answer, but Chromium notes every status of 400 and more as an error. */
 const isRefusal = (message) => /Failed to load resource.*status of (400|422)/.test(message.text());
 
-/* `allow`: console errors that a test provokes. */
-function watch(page, faults, allow) {
+/* `allow`: console errors that a test provokes; `base`: another daemon than the one that all tests share. */
+function watch(page, faults, allow, base) {
     page.on('console', (message) => {
         if (message.type() === 'error' && !isRefusal(message) && !allow?.test(message.text()))
             faults.push(`console: ${message.text()}`);
@@ -51,7 +51,7 @@ function watch(page, faults, allow) {
     page.on('pageerror', (error) => faults.push(`page: ${error.stack}`));
     page.on('request', (request) => {
         const url = request.url();
-        if (!url.startsWith(URL_BASE) && !/^(blob|data):/.test(url)) faults.push(`off the host: ${url}`);
+        if (!url.startsWith(base) && !/^(blob|data):/.test(url)) faults.push(`off the host: ${url}`);
     });
 }
 
@@ -59,7 +59,7 @@ async function runOne(browser, { name, run }) {
     const contexts = [];
     const faults = [];
     const open = async (hash = '', options = {}) => {
-        const { before, allow, ...rest } = options;
+        const { before, allow, base = URL_BASE, ...rest } = options;
         const context = await browser.newContext({
             viewport: DESKTOP,
             permissions: ['clipboard-read', 'clipboard-write'],
@@ -68,10 +68,10 @@ async function runOne(browser, { name, run }) {
         contexts.push(context);
         context.setDefaultTimeout(TIMEOUT_MS);
         const page = await context.newPage();
-        watch(page, faults, allow);
+        watch(page, faults, allow, base);
         await page.addInitScript(recordDrawing);
         await before?.(page);
-        await page.goto(`${URL_BASE}/#${hash}`);
+        await page.goto(`${base}/#${hash}`);
         return page;
     };
     const start = Date.now();

@@ -44,10 +44,25 @@ test('jobs: the list, one looked at, its source', async ({ open }) => {
         await page.locator('.timeline b').allTextContents(),
         events.map(({ type }) => type),
     );
-    const source = await page.locator('.spec-facts a', { hasText: 'source' }).getAttribute('href');
-    assert.match(await (await fetch(URL_BASE + source)).text(), /__global__/);
+    await page.getByRole('tab', { name: 'Source' }).click();
+    const source = await (await fetch(URL_BASE + job.links.source)).text();
+    assert.match(source, /__global__/);
+    await eventually(
+        () => page.locator('#job-part pre').textContent(),
+        (text) => assert.equal(text, source),
+    );
+    assert.equal(await page.evaluate(() => document.activeElement.textContent), 'Source');
+    await page.keyboard.press('ArrowLeft');
+    await shows(page, /Verified/);
+    await page.keyboard.press('ArrowLeft'); /* round and round */
+    await eventually(
+        () => page.locator('#job-part pre').textContent(),
+        (text) => assert.equal(text.includes(`"id": "${job.id}"`), true),
+    );
+    await page.getByRole('tab', { name: 'Result' }).click();
+    await shows(page, /Verified/);
     assert.match(await page.evaluate(() => location.hash), new RegExp(`view=jobs&job=${job.id}`));
-    await page.getByRole('button', { name: 'Open in Partition' }).click();
+    await page.getByRole('button', { name: 'Open in Copy' }).click();
     assert.equal(await page.inputValue('#copy-type'), 'bfloat16_t');
     await page.goBack();
     await shows(page, /Verified/);
@@ -115,6 +130,261 @@ test('jobs: speeds on one scale, the better one marked', async ({ open }) => {
     );
     assert.deepEqual(await page.locator('.versus .better').allTextContents(), ['3000', '0.75']);
     assert.equal(await page.locator('.two-plots .plot').count(), 2);
+});
+
+const PARTS = { source: '// CUDA', ptx: '.version 8.0', sass: 'LDG.E.128', log: '' };
+
+test('jobs: source, PTX, SASS and log are tabs, and only those that there are', async ({ open }) => {
+    const id = 'eeee5555';
+    const links = Object.fromEntries(
+        ['self', ...Object.keys(PARTS)].map((name) => [name, `/jobs/${id}/${name}`]),
+    );
+    const asked = [];
+    const before = async (page) => {
+        await page.route(`**/jobs/${id}`, (route) =>
+            route.fulfill({
+                json: { id, state: 'done', kind: 'copy', spec: SPEC, links, result: { verified: true } },
+            }),
+        );
+        await page.route(`**/jobs/${id}/events`, (route) => route.fulfill({ json: { events: [] } }));
+        for (const [name, body] of Object.entries(PARTS))
+            await page.route(`**/jobs/${id}/${name}*`, (route) => {
+                const { pathname, search } = new URL(route.request().url());
+                asked.push(pathname.split('/').pop() + search);
+                return route.fulfill({ contentType: 'text/plain', body: body + search });
+            });
+    };
+    const page = await open(hashOf({ view: 'jobs', job: id, part: 'sass' }), { before });
+    const names = () => page.locator('.parts [role=tab]').allInnerTexts();
+    await eventually(names, (list) =>
+        assert.deepEqual(list, ['Result', 'Source', 'PTX', 'SASS', 'Log', 'JSON']),
+    );
+    for (const [label, text] of [
+        ['SASS', PARTS.sass],
+        ['PTX', PARTS.ptx],
+        ['Log', 'It is empty.'],
+    ]) {
+        await page.getByRole('tab', { name: label }).click();
+        await eventually(
+            () => page.locator('#job-part pre').textContent(),
+            (shown) => assert.equal(shown, text),
+        );
+    }
+    await page.getByRole('tab', { name: 'PTX' }).click();
+    await page.locator('.arch select').selectOption('sm_100a');
+    await eventually(
+        () => page.locator('#job-part pre').textContent(),
+        (shown) => assert.equal(shown, `${PARTS.ptx}?arch=sm_100a`),
+    );
+    assert.deepEqual(asked, [
+        'sass',
+        'ptx',
+        'log',
+        'ptx?arch=sm_100a',
+    ]); /* what nobody looks at is not asked for */
+});
+
+test('jobs: an MMA stands against cuBLAS, and two of them side by side', async ({ open }) => {
+    const spec = {
+        kind: 'mma',
+        atom: 'SM80_16x8x16_F32F16F16F32_TN',
+        problem: { m: 4096, n: 4096, k: 4096 },
+    };
+    const job = (id, tflops) => ({
+        id,
+        state: 'done',
+        kind: 'mma',
+        spec: { ...spec, stages: tflops > 400 ? 4 : 2 },
+        links: {},
+        result: { verified: true, tflops, samples: [300, 310], unit: 'us', ceiling: { cublas_tflops: 700 } },
+    });
+    const before = async (page) => {
+        for (const [id, tflops] of [
+            ['ffff6666', 350],
+            ['ffff7777', 420],
+        ]) {
+            await page.route(`**/jobs/${id}`, (route) => route.fulfill({ json: job(id, tflops) }));
+            await page.route(`**/jobs/${id}/events`, (route) => route.fulfill({ json: { events: [] } }));
+        }
+    };
+    const page = await open(hashOf({ view: 'jobs', job: 'ffff6666' }), { before });
+    await shows(page, /350 TFLOP\/s[^]*50\.0 % of cuBLAS, 700 TFLOP\/s/);
+    assert.equal(await page.locator('.bar-svg .part').getAttribute('width'), '50');
+    await page.getByRole('button', { name: 'Open in MMA' }).click();
+    assert.equal(await page.inputValue('#mma-problem'), '(4096,4096,4096)');
+    await page.goBack();
+    await page.evaluate(
+        (next) => (location.hash = next),
+        hashOf({ view: 'jobs', job: 'ffff6666', versus: 'ffff7777' }),
+    );
+    await shows(page, /The whole bar is cuBLAS, 700 TFLOP\/s/);
+    assert.deepEqual(await page.locator('.versus .better').allTextContents(), ['420', '0.6']);
+    const differ = await page.locator('.versus .differ th').allInnerTexts();
+    assert.ok(
+        differ.some((name) => name.startsWith('stages')),
+        differ.join(),
+    );
+});
+
+test('jobs: what the card said of itself, and why there is no ceiling', async ({ open }) => {
+    const id = 'acac3434';
+    const readings = {
+        sm_mhz: [1980, 1755],
+        celsius: [41, 52],
+        watts: [120, 640],
+        throttle: ['sw_power_cap'],
+    };
+    const result = { verified: true, tflops: 350, unit: 'us', samples: [1, 2], exclusive: false, readings };
+    const ceiling = { cublas_tflops: null, why: 'libcublas.so is not installed' };
+    const before = async (page) => {
+        await page.route(`**/jobs/${id}`, (route) =>
+            route.fulfill({
+                json: { id, state: 'done', kind: 'mma', spec: {}, links: {}, result: { ...result, ceiling } },
+            }),
+        );
+        await page.route(`**/jobs/${id}/events`, (route) => route.fulfill({ json: { events: [] } }));
+    };
+    const page = await open(hashOf({ view: 'jobs', job: id }), { before });
+    await shows(page, /350 TFLOP\/s[^]*No cuBLAS beside it: libcublas\.so is not installed/);
+    await shows(
+        page,
+        /alone on the card\s+no\s+SM clock\s+1,980 → 1,755 MHz\s+temperature\s+41 → 52 °C\s+power\s+120 → 640 W\s+throttled\s+sw power cap/,
+    );
+});
+
+test('jobs: a wrong value is named, and its thread lit where it came from', async ({ open }) => {
+    const planted = { kind: 'mma', atom: 'SM80_16x8x16_F32F16F16F32_TN', plant: 'wrong_value' };
+    for (const spec of [{ ...SPEC, plant: 'wrong_value' }, planted]) {
+        const job = await submit(spec);
+        const { coordinate, expected, got, thread, value } = job.result.mismatch;
+        const page = await open(hashOf({ view: 'jobs', job: job.id }));
+        await eventually(
+            () => page.locator('.job-page .mismatch').innerText(),
+            (text) => {
+                assert.ok(text.startsWith(`First at ${coordinate}`), text);
+                assert.ok(
+                    text.includes(`expected ${expected}, got ${got} (thread ${thread}, value ${value})`),
+                );
+            },
+        );
+        await shows(page, /Wrong/);
+        await page.getByRole('button', { name: /^Open in/ }).click();
+        await eventually(
+            () => page.locator('.holder:visible input[name=held]').inputValue(),
+            (held) => assert.equal(held, String(thread)),
+        );
+    }
+});
+
+test('jobs: a sweep is sent, its jobs are a table that sorts, and one click away', async ({ open }) => {
+    const page = await open(
+        hashOf({ view: 'copy', thr: SPEC.thr, val: SPEC.val, src: SPEC.src, dst: SPEC.dst, atom: SPEC.atom }),
+    );
+    await page.locator('#side-copy summary', { hasText: 'Run many' }).click();
+    await page.locator('#side-copy .sweep-form select').selectOption('thr');
+    const values = [SPEC.thr, '(2,4):(4,1)', '(16,2):(2,1)', '(3,3):(3,1)'];
+    await page.locator('#side-copy .sweep-form textarea').fill(values.join('\n'));
+    await page.getByRole('button', { name: 'Run the sweep' }).click();
+    await shows(page, /4 jobs:/);
+    const id = await page.evaluate(() => new URLSearchParams(location.hash.slice(1)).get('job'));
+    const sweep = await eventually(
+        () => api(`/jobs/${id}`),
+        (job) => {
+            assert.equal(job.state, 'done');
+            return job;
+        },
+    );
+    const column = (n) => page.locator(`.sweep-table tbody td:nth-child(${n})`).allTextContents();
+    await eventually(
+        () => column(2),
+        (texts) =>
+            assert.deepEqual(
+                texts,
+                sweep.result.ranked.map(({ vary }) => vary.thr),
+            ),
+    );
+    assert.deepEqual(
+        await column(3),
+        sweep.result.ranked.map(({ state }) => state),
+    );
+    await page.getByRole('button', { name: 'thr' }).click();
+    const numeric = (a, b) => a.localeCompare(b, 'en', { numeric: true });
+    await eventually(
+        () => column(2),
+        (texts) => assert.deepEqual(texts, [...values].sort(numeric)),
+    );
+    assert.equal(await page.evaluate(() => document.activeElement.textContent), 'thr');
+    await page.keyboard.press('Enter');
+    await eventually(
+        () => column(2),
+        (texts) => assert.deepEqual(texts, [...values].sort(numeric).reverse()),
+    );
+    assert.equal(await page.locator('th[aria-sort=descending]').innerText(), 'thr');
+    await page.locator('.sweep-table .link').last().click();
+    await shows(page, /\(2,4\):\(4,1\)[^]*Verified/);
+    await page.getByRole('button', { name: 'Its sweep' }).click();
+    await shows(page, /4 jobs:/);
+});
+
+test('jobs: what a sweep varies is plotted against the speed', async ({ open }) => {
+    const id = 'abab1212';
+    const child = (rank, stages, unroll, gbps) => ({
+        rank,
+        job: `child${rank}`,
+        state: 'done',
+        vary: { stages, unroll },
+        verified: true,
+        gbps,
+        median_us: 1000 / gbps,
+    });
+    const ranked = [
+        child(1, 4, 1, 4000),
+        child(2, 3, 2, 3000),
+        child(3, 4, 2, 2000),
+        { job: 'child4', state: 'queued', vary: { stages: 3, unroll: 1 } },
+    ];
+    const job = {
+        id,
+        state: 'running',
+        kind: 'sweep',
+        spec: { kind: 'sweep', base: SPEC, vary: {} },
+        links: {},
+    };
+    const deleted = [];
+    const before = async (page) => {
+        await page.route(`**/jobs/${id}`, (route) => {
+            if (route.request().method() === 'DELETE') deleted.push(id);
+            return route.fulfill({ json: { ...job, result: { counts: { done: 3, queued: 1 }, ranked } } });
+        });
+        await page.route(`**/jobs/${id}/events`, (route) => route.fulfill({ json: { events: [] } }));
+    };
+    const page = await open(hashOf({ view: 'jobs', job: id, sort: '-speed' }), { before });
+    const dots = () =>
+        page
+            .locator('.sweep-plot circle')
+            .evaluateAll((all) =>
+                all.map((one) => [Number(one.getAttribute('cx')), Number(one.getAttribute('cy'))]),
+            );
+    await eventually(dots, ([best, second, third]) => {
+        assert.equal(best[1], third[1]); /* both of 4 stages */
+        assert.notEqual(best[1], second[1]);
+        const zero = 190;
+        assert.ok(Math.abs((third[0] - zero) / (best[0] - zero) - 0.5) < 0.001);
+    });
+    const names = () => page.locator('.sweep-plot text').allTextContents();
+    assert.deepEqual(await names(), ['4', '3', '0', 'best 4,000 GB/s']);
+    await page.selectOption('#sweep-axis', 'unroll');
+    await eventually(dots, ([best, second, third]) => {
+        assert.equal(second[1], third[1]);
+        assert.notEqual(best[1], second[1]);
+    });
+    const speeds = await page.locator('.sweep-table tbody td:nth-child(6)').allTextContents();
+    assert.deepEqual(speeds, ['4,000', '3,000', '2,000', '–']);
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await eventually(
+        () => deleted.length,
+        (n) => assert.equal(n, 1),
+    );
 });
 
 test('jobs: what was predicted stands beside what was counted', async ({ open }) => {

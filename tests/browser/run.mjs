@@ -4,8 +4,10 @@ import './editor.mjs';
 import './explain.mjs';
 import './modes.mjs';
 import './document.mjs';
-import './partition.mjs';
+import './copy.mjs';
+import './mma.mjs';
 import './jobs.mjs';
+import './token.mjs';
 import './banks.mjs';
 import './access.mjs'; /* after jobs.mjs: there are jobs to be looked at */
 import { runAll } from './harness.mjs';

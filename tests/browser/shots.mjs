@@ -44,10 +44,30 @@ async function scenes() {
         ['compare', DESK, { e: [BLOCKED, RAKED], link: 'offset', at: 9, colors: 'div', n: 6 }],
         ['trace', DESK, { e: 'composition((6,2):(8,2), (4,3):(3,1))', trace: 0, pick: 'step:2' }],
         [
-            'partition',
+            'copy',
             DESK,
-            { view: 'partition', thr: '(8,4):(4,1)', val: '(2,4):(4,1)', atom: 'UniversalCopy<uint64_t>' },
+            {
+                view: 'copy',
+                thr: '(8,4):(4,1)',
+                val: '(2,4):(4,1)',
+                atom: 'UniversalCopy<uint64_t>',
+                held: 9,
+            },
         ],
+        ['mma', DESK, { view: 'mma', held: 5 }],
+        [
+            'mma-dark',
+            DARK,
+            {
+                view: 'mma',
+                atoms: '(2,2,1)',
+                permutation: '(32,32,16)',
+                tvcolors: 'warp',
+                by: 'instruction',
+                held: 1,
+            },
+        ],
+        ['mma-phone', PHONE, { view: 'mma', held: 5, tvlabels: 'thread' }],
         [
             'access',
             DARK,

@@ -1,10 +1,10 @@
-/* partition.mjs: a partition is pictured, sent, verified, refused. */
+/* copy.mjs: a partition is pictured, sent, verified, refused. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { api, cellsOf, eventually, figure, hashOf, reads, table, test } from './harness.mjs';
 
 const SMALL = {
-    view: 'partition',
+    view: 'copy',
     thr: '(4,2):(2,1)',
     val: '(1,4):(0,1)',
     src: '(64,64):(64,1)',
@@ -33,20 +33,60 @@ test('the tile shows thread and value of every place', async ({ open }) => {
     await reads(page, /^thread 2 value 2 holds \(1,2\) of the tile/);
 });
 
+test('a thread of a copy, and an instruction at a time, is stepped through', async ({ open }) => {
+    const wide = { ...SMALL, val: '(1,8):(0,1)' }; /* two accesses of 64 bits */
+    const page = await open(hashOf({ ...wide, by: 'instruction' }));
+    const held = page.locator('#tile input[name=held]');
+    const said = page.locator('#tile .holder output');
+    const says = (text) =>
+        eventually(
+            () => said.innerText(),
+            (now) => assert.equal(now, text),
+        );
+    await says('of 2');
+    await page.locator('#tile').getByRole('button', { name: 'One on' }).click();
+    await says('of 2: values 0 to 3');
+    await page.locator('#tile').getByRole('button', { name: 'One on' }).click();
+    await says('of 2: values 4 to 7');
+    await reads(page, /^thread 0 value 4/);
+    await page.fill('#copy-val', '(1,4):(0,1)');
+    await says('of 1');
+    assert.match(await figure(page).locator('.figure-title').innerText(), /8 threads × 4 values/);
+    await page.locator('#tile select[name=by]').selectOption('thread');
+    await held.fill('5');
+    await reads(page, /^thread 5 value 0/);
+    await eventually(
+        () => page.evaluate(() => location.hash),
+        (hash) => assert.match(hash, /held=5/),
+    );
+});
+
 const JOB_MS = 60000; /* 16 million elements, one by one, on whatever runs the tests */
 
-test('a copy runs and is verified, in two clicks from the opening', async ({ open }) => {
-    const page = await open();
-    await page.getByRole('tab', { name: 'Partition' }).click();
+const MOST_CLICKS = 4;
+
+/* Somebody who has never seen the page: counted are all presses, timed is all from the address on. */
+test('first time: from the opening to a verified copy', async ({ open }) => {
+    const before = (page) =>
+        page.addInitScript(() => {
+            globalThis.presses = 0;
+            addEventListener('click', ({ isTrusted }) => (globalThis.presses += isTrusted), true);
+        });
+    const start = performance.now();
+    const page = await open('', { before });
+    await page.getByRole('tab', { name: 'Copy' }).click();
     await page.getByRole('button', { name: 'Run on the card' }).click();
     await eventually(
-        () => page.locator('.job').innerText(),
+        () => page.locator('.job:visible').innerText(),
         (text) => assert.match(text, /done[^]*Verified/),
         JOB_MS,
     );
-    assert.match(await page.locator('.job').innerText(), /cpu/i);
+    const seconds = (performance.now() - start) / 1000;
+    const presses = await page.evaluate(() => globalThis.presses);
+    assert.ok(presses > 0 && presses <= MOST_CLICKS, `${presses} clicks`);
     const { devices } = await api('/devices');
-    assert.ok(devices.length > 0);
+    const [{ executor }] = devices;
+    console.log(`        first time: ${presses} clicks, ${seconds.toFixed(1)} s on ${executor}`);
     assert.match(await page.locator('.devices:visible').innerText(), /CPU/);
 });
 
@@ -56,7 +96,7 @@ test('a refusal stands under the field that is at fault', async ({ open }) => {
     );
     await page.getByRole('button', { name: 'Run on the card' }).click();
     await eventually(
-        () => page.locator('.job').innerText(),
+        () => page.locator('.job:visible').innerText(),
         (text) => assert.match(text, /refused|failed/),
     );
     const problem = await api('/jobs', {
@@ -99,7 +139,7 @@ test('speed stands as a bar against the ceiling, samples as a plot', async ({ op
     await page.route('**/jobs', (route) => route.fulfill({ status: 200, json: job }));
     await page.getByRole('button', { name: 'Run on the card' }).click();
     await eventually(
-        () => page.locator('.job').innerText(),
+        () => page.locator('.job:visible').innerText(),
         (text) =>
             assert.match(text, /Verified[^]*Card of a test[^]*3,000 GB\/s[^]*75\.0 % of the card’s memcpy/),
     );
@@ -130,7 +170,7 @@ test('every state of a job is shown as it comes', async ({ open }) => {
         ['running', /./],
     ]) {
         await eventually(
-            () => page.locator('.job').innerText(),
+            () => page.locator('.job:visible').innerText(),
             (text) => assert.ok(text.startsWith(state) && more.test(text), text),
         );
         await eventually(() => release, assert.ok);
@@ -138,7 +178,7 @@ test('every state of a job is shown as it comes', async ({ open }) => {
         release = null;
     }
     await eventually(
-        () => page.locator('.job').innerText(),
+        () => page.locator('.job:visible').innerText(),
         (text) => assert.match(text, /^failed[^]*kernel fault[^]*thread 7/),
     );
 });
