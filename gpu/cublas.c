@@ -10,10 +10,53 @@
  * Types that cuBLAS does not multiply, layouts that are no such matrix, and machines without the library: the reason. */
 #include "gemm_card.h"
 
-#ifdef GPU_HAVE_CUDA
-
 #include <limits.h>
 #include <string.h>
+
+/* The mode that is contiguous and the stride of the other; false for a layout that is no such matrix. */
+static bool leading_of(const struct gpu_tensor *t, uint32_t *contiguous, int *leading)
+{
+    for (uint32_t k = 2; k-- > 0;) {
+        const struct gpu_map along = t->mode[k], other = t->mode[1 - k];
+        const int64_t inner = t->extent[k], stride = other.count ? other.modes[0].stride : inner;
+        const bool unit = along.count == 0 || (along.count == 1 && along.modes[0].stride == 1);
+        if (unit && other.count <= 1 && stride >= inner && stride <= INT_MAX) {
+            *contiguous = k;
+            *leading = (int)stride;
+            return true;
+        }
+    }
+    return false;
+}
+
+bool gpu_cublas_shape_of(struct la_ctx *cx, const struct gpu_gemm *g, struct gpu_cublas_shape *out,
+                         const char **why)
+{
+    uint32_t along[3];
+    int leading[3];
+    const struct gpu_tensor *const t[3] = {&g->of[0].tensor, &g->of[1].tensor, &g->d};
+    for (int i = 0; i < 3; i++)
+        if (!leading_of(t[i], &along[i], &leading[i])) {
+            *why = la_format(
+                cx, "%s %s is no matrix of cuBLAS: one mode contiguous, the other of a stride as long",
+                t[i]->name, gpu_layout_text(cx, t[i]->layout));
+            return false;
+        }
+    const int left = along[2] == 1 ? 1 : 0, right = 1 - left;
+    const int64_t extent[2] = {g->m, g->n};
+    *out = (struct gpu_cublas_shape){
+        .left = left,
+        .right = right,
+        .rows = (int)extent[left],
+        .cols = (int)extent[right],
+        .depth = (int)g->k,
+        .transposed = {along[left] == 1,
+                       along[right] == 0}, /* columns run along rows, and along K, as they are */
+        .leading = {leading[left], leading[right], leading[2]}};
+    return true;
+}
+
+#ifdef GPU_HAVE_CUDA
 
 /* Of library_types.h and cublas_api.h. */
 enum {
@@ -92,53 +135,6 @@ static bool set_compute(struct la_ctx *cx, const struct gpu_gemm *g, struct gpu_
     return true;
 }
 
-/* The mode that is contiguous and the stride of the other; false for a layout that is no such matrix. */
-static bool leading_of(const struct gpu_tensor *t, uint32_t *contiguous, int *leading)
-{
-    for (uint32_t k = 2; k-- > 0;) {
-        const struct gpu_map along = t->mode[k], other = t->mode[1 - k];
-        const int64_t inner = t->extent[k], stride = other.count ? other.modes[0].stride : inner;
-        const bool unit = along.count == 0 || (along.count == 1 && along.modes[0].stride == 1);
-        if (unit && other.count <= 1 && stride >= inner && stride <= INT_MAX) {
-            *contiguous = k;
-            *leading = (int)stride;
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool set_matrices(struct la_ctx *cx, const struct gpu_gemm *g, const struct gpu_gemm_arrays *arrays,
-                         struct gpu_cublas *c, const char **why)
-{
-    uint32_t along[3];
-    int leading[3];
-    const struct gpu_tensor *const t[3] = {&g->of[0].tensor, &g->of[1].tensor, &g->d};
-    for (int i = 0; i < 3; i++)
-        if (!leading_of(t[i], &along[i], &leading[i])) {
-            *why = la_format(
-                cx, "%s %s is no matrix of cuBLAS: one mode contiguous, the other of a stride as long",
-                t[i]->name, gpu_layout_text(cx, t[i]->layout));
-            return false;
-        }
-    const bool swapped = along[2] == 1;
-    const int left = swapped ? 1 : 0, right = 1 - left;
-    const int64_t extent[2] = {g->m, g->n};
-    c->rows = (int)extent[left];
-    c->cols = (int)extent[right];
-    c->depth = (int)g->k;
-    c->transposed[0] = along[left] == 1;  /* rows x K, columns first, is contiguous along its rows */
-    c->transposed[1] = along[right] == 0; /* K x cols is contiguous along K */
-    c->leading[0] = leading[left];
-    c->leading[1] = leading[right];
-    c->leading[2] = leading[2];
-    c->type[0] = type_of(g->instruction.of[left].number);
-    c->type[1] = type_of(g->instruction.of[right].number);
-    c->of[0] = gpu_gemm_origin(arrays, left);
-    c->of[1] = gpu_gemm_origin(arrays, right);
-    return true;
-}
-
 /* ---- handles: made once, they take a second ---- */
 
 /* NULL with *why. */
@@ -161,16 +157,19 @@ static bool make_descriptors(struct gpu_cublas *c)
 {
     const char *why;
     const struct gpu_cublaslt_calls *lt = gpu_cublaslt_open(&why);
-    const uint64_t rows[3] = {(uint64_t)(c->transposed[0] ? c->depth : c->rows),
-                              (uint64_t)(c->transposed[1] ? c->cols : c->depth), (uint64_t)c->rows};
-    const uint64_t cols[3] = {(uint64_t)(c->transposed[0] ? c->rows : c->depth),
-                              (uint64_t)(c->transposed[1] ? c->depth : c->cols), (uint64_t)c->cols};
-    const int32_t left = c->transposed[0], right = c->transposed[1];
+    const uint64_t rows[3] = {(uint64_t)(c->shape.transposed[0] ? c->shape.depth : c->shape.rows),
+                              (uint64_t)(c->shape.transposed[1] ? c->shape.cols : c->shape.depth),
+                              (uint64_t)c->shape.rows};
+    const uint64_t cols[3] = {(uint64_t)(c->shape.transposed[0] ? c->shape.rows : c->shape.depth),
+                              (uint64_t)(c->shape.transposed[1] ? c->shape.depth : c->shape.cols),
+                              (uint64_t)c->shape.cols};
+    const int32_t left = c->shape.transposed[0], right = c->shape.transposed[1];
     bool ok = lt->cublasLtMatmulDescCreate(&c->matmul, c->compute, R_32F) == 0 &&
               lt->cublasLtMatmulDescSetAttribute(c->matmul, LT_TRANSPOSE_A, &left, sizeof left) == 0 &&
               lt->cublasLtMatmulDescSetAttribute(c->matmul, LT_TRANSPOSE_B, &right, sizeof right) == 0;
     for (int i = 0; ok && i < 3; i++)
-        ok = lt->cublasLtMatrixLayoutCreate(&c->layout[i], c->type[i], rows[i], cols[i], c->leading[i]) == 0;
+        ok = lt->cublasLtMatrixLayoutCreate(&c->layout[i], c->type[i], rows[i], cols[i],
+                                            c->shape.leading[i]) == 0;
     return ok;
 }
 
@@ -183,10 +182,10 @@ static int multiply(struct gpu_card *card, const struct gpu_cublas *c)
         return gpu_cublaslt_open(&why)->cublasLtMatmul(c->handle, c->matmul, &c->alpha, at[0], c->layout[0],
                                                        at[1], c->layout[1], &c->beta, at[2], c->layout[2],
                                                        at[2], c->layout[2], NULL, NULL, 0, card->stream);
-    return gpu_cublas_open(&why)->cublasGemmEx(c->handle, c->transposed[0], c->transposed[1], c->rows,
-                                               c->cols, c->depth, &c->alpha, at[0], c->type[0], c->leading[0],
-                                               at[1], c->type[1], c->leading[1], &c->beta, at[2], c->type[2],
-                                               c->leading[2], c->compute, ALGORITHM_DEFAULT);
+    return gpu_cublas_open(&why)->cublasGemmEx(
+        c->handle, c->shape.transposed[0], c->shape.transposed[1], c->shape.rows, c->shape.cols,
+        c->shape.depth, &c->alpha, at[0], c->type[0], c->shape.leading[0], at[1], c->type[1],
+        c->shape.leading[1], &c->beta, at[2], c->type[2], c->shape.leading[2], c->compute, ALGORITHM_DEFAULT);
 }
 
 bool gpu_cublas_launch(struct gpu_card *card, const void *cublas)
@@ -218,8 +217,13 @@ bool gpu_cublas_make(struct gpu_card *card, struct gpu_job *job, const struct gp
     const struct gpu_gemm *g = job->plan->gemm;
     const int64_t bytes = arrays->region[3].bytes;
     *c = (struct gpu_cublas){0};
-    if (!set_compute(job->cx, g, c, why) || !set_matrices(job->cx, g, arrays, c, why))
+    if (!set_compute(job->cx, g, c, why) || !gpu_cublas_shape_of(job->cx, g, &c->shape, why))
         return false;
+    const int factor[2] = {c->shape.left, c->shape.right};
+    for (int i = 0; i < 2; i++) {
+        c->type[i] = type_of(g->instruction.of[factor[i]].number);
+        c->of[i] = gpu_gemm_origin(arrays, factor[i]);
+    }
     c->handle = handle_of(card, c->narrow, why);
     if (!c->handle)
         return false;

@@ -116,7 +116,8 @@ const struct gpu_cublaslt_calls *gpu_cublaslt_open(const char **why)
     static struct gpu_cublaslt_calls api;
     static const char *const names[] = {"libcublasLt.so.13", "libcublasLt.so.12", "libcublasLt.so", NULL};
     const struct symbol symbols[] = {GPU_CUBLASLT_CALLS(TYPED_SYMBOL)};
-    return api.cublasLtCreate || open_symbols(names, symbols, sizeof symbols / sizeof symbols[0], why) ? &api : NULL;
+    return api.cublasLtCreate || open_symbols(names, symbols, sizeof symbols / sizeof symbols[0], why) ? &api
+                                                                                                       : NULL;
 }
 
 const struct gpu_cublas_calls *gpu_cublas_open(const char **why)
@@ -124,5 +125,7 @@ const struct gpu_cublas_calls *gpu_cublas_open(const char **why)
     static struct gpu_cublas_calls api;
     static const char *const names[] = {"libcublas.so.13", "libcublas.so.12", "libcublas.so", NULL};
     const struct symbol symbols[] = {GPU_CUBLAS_CALLS(TYPED_SYMBOL)};
-    return api.cublasCreate_v2 || open_symbols(names, symbols, sizeof symbols / sizeof symbols[0], why) ? &api : NULL;
+    return api.cublasCreate_v2 || open_symbols(names, symbols, sizeof symbols / sizeof symbols[0], why)
+               ? &api
+               : NULL;
 }

@@ -152,9 +152,9 @@ struct CUstream_st;
     X(cublasCreate_v2, (void **handle)) \
     X(cublasSetStream_v2, (void *handle, struct CUstream_st *stream)) \
     X(cublasGetVersion_v2, (void *handle, int *version)) \
-    X(cublasGemmEx, \
-      (void *handle, int op_a, int op_b, int m, int n, int k, const void *alpha, const void *a, int a_type, int lda, \
-       const void *b, int b_type, int ldb, const void *beta, void *c, int c_type, int ldc, int compute, int algorithm))
+    X(cublasGemmEx, (void *handle, int op_a, int op_b, int m, int n, int k, const void *alpha, \
+                     const void *a, int a_type, int lda, const void *b, int b_type, int ldb, \
+                     const void *beta, void *c, int c_type, int ldc, int compute, int algorithm))
 #define GPU_CUBLASLT_CALLS(X) \
     X(cublasLtCreate, (void **handle)) \
     X(cublasLtMatmulDescCreate, (void **matmul, int compute, int scale)) \
@@ -162,9 +162,10 @@ struct CUstream_st;
     X(cublasLtMatmulDescSetAttribute, (void *matmul, int attribute, const void *value, size_t size)) \
     X(cublasLtMatrixLayoutCreate, (void **layout, int type, uint64_t rows, uint64_t cols, int64_t leading)) \
     X(cublasLtMatrixLayoutDestroy, (void *layout)) \
-    X(cublasLtMatmul, (void *handle, void *matmul, const void *alpha, const void *a, void *a_layout, const void *b, \
-                       void *b_layout, const void *beta, const void *c, void *c_layout, void *d, void *d_layout, \
-                       const void *algorithm, void *workspace, size_t bytes, struct CUstream_st *stream))
+    X(cublasLtMatmul, \
+      (void *handle, void *matmul, const void *alpha, const void *a, void *a_layout, const void *b, \
+       void *b_layout, const void *beta, const void *c, void *c_layout, void *d, void *d_layout, \
+       const void *algorithm, void *workspace, size_t bytes, struct CUstream_st *stream))
 
 #define GPU_CUBLAS_FIELD(name, args) int(*name) args;
 struct gpu_cublas_calls {

@@ -3,6 +3,7 @@
  *   stages     | 0 read | 1 arriving | 2 arriving |      one commit group a step, empty ones included
  *   fragments  | kb multiplied | kb + 1 on its way |     also from the last block of a step to the first of the next
  *
+ * A step is fetched by parts, one while each block but the last is multiplied, so that copies do not come all at once.
  * Where the next step's first fragment is read, that step must be here: wait for its group, then for all threads, which
  * also says that all have read the stage before, into which the step that is asked for next goes. */
 #include "emit_gemm.h"
@@ -67,6 +68,9 @@ static void emit_constants(struct gpu_text *t, const struct gpu_plan *plan)
     if (g->blocks_k > 1)
         gpu_text_add(t, "constexpr int BLOCKS = %lld; // of a step along K, an atom deep each\n",
                      (long long)g->blocks_k);
+    gpu_text_add(
+        t, "constexpr int PARTS = %lld; // that a step is fetched in, each while a block is multiplied\n",
+        (long long)(g->blocks_k > 1 ? g->blocks_k - 1 : 1));
     gpu_text_add(t, "constexpr int ATOMS_M = %lld, ATOMS_N = %lld; // of a thread in a tile\n",
                  (long long)g->of[0].rest, (long long)g->of[1].rest);
     gpu_text_add(
@@ -113,9 +117,9 @@ static void emit_numbers(struct gpu_text *t, const struct gpu_gemm *g)
                      "// end of PTX\n");
     else if (!strcmp(n->name, "bfloat16_t"))
         gpu_text_add(
-            t, "__device__ __forceinline__ Real decode(ElementC bits) { return as<float>((unsigned)bits << "
+            t, "// PTX\n"
+               "__device__ __forceinline__ Real decode(ElementC bits) { return as<float>((unsigned)bits << "
                "16); }\n"
-               "// PTX\n"
                "__device__ __forceinline__ ElementD encode(Real x)\n{\n    unsigned short bits;\n"
                "    asm(\"cvt.rn.bf16.f32 %%0, %%1;\" : \"=h\"(bits) : \"f\"(x));\n    return bits;\n}\n"
                "// end of PTX\n");
@@ -129,62 +133,63 @@ static void emit_numbers(struct gpu_text *t, const struct gpu_gemm *g)
     gpu_text_add(t, "\n");
 }
 
-/* result(acc, c): alpha * acc + beta * c, where the factors matter. */
-static const char *result_of(const struct gpu_gemm *g)
+/* load_c(x, c, m, n) or store_d(x, d, m, n): a vector along n as far as it lies in the shape. */
+static void emit_vector_access(struct gpu_text *t, const struct gpu_gemm *g, bool stores)
 {
-    return g->beta != 0    ? "ALPHA * x + BETA * decode(c[c_mn(m) + c_k(n + e)])"
-           : g->alpha != 1 ? "ALPHA * x"
-                           : "x";
+    const char *x = stores ? "d" : "c", *element = stores ? "d[d_mn(m) + d_k(n + e)] = x.part[e]"
+                                                          : "x.part[e] = c[c_mn(m) + c_k(n + e)]";
+    const char *bits = gpu_bits_type((unsigned)g->vector * g->d_bits);
+    const char *at = la_format(t->cx, "*reinterpret_cast<%s%s *>(%s + %s_mn(m) + %s_k(n))",
+                               stores ? "" : "const ", bits, x, x, x);
+    const bool cut = g->n % g->tile[1] != 0;
+    gpu_text_add(t, "__device__ __forceinline__ void %s(%sVector &x, %s, Offset m, Offset n)\n{\n",
+                 stores ? "store_d" : "load_c", stores ? "const " : "",
+                 stores ? "ElementD *d" : "const ElementC *c");
+    if (cut)
+        gpu_text_add(t,
+                     "    if (n + %lld > N) {\n#pragma unroll\n        for (int e = 0; e < %lld; ++e)\n"
+                     "            if (n + e < N)\n                %s;\n        return;\n    }\n",
+                     (long long)g->vector, (long long)g->vector, element);
+    gpu_text_add(t, stores ? "    %s = x.whole;\n}\n" : "    x.whole = %s;\n}\n", at);
 }
 
+/* store(c, d, acc, v, m, n): the values of an atom from v on, which lie side by side from (m,n) on. */
 static void emit_store(struct gpu_text *t, const struct gpu_plan *plan)
 {
     const struct gpu_gemm *g = plan->gemm;
     const struct gpu_fragment *f = &g->instruction.of[LA_C];
-    const int64_t vector = g->d_vector;
-    const unsigned mask_bits = f->number->bits;
-    gpu_text_add(t,
-                 "// Values v to v + %lld of atom (i,j), which lie side by side.\n"
-                 "__device__ __forceinline__ void store(const ElementC *c, ElementD *d, const Accumulator "
-                 "(&acc)[C_REGISTERS], "
-                 "int v, Offset m, Offset n)\n{\n",
-                 (long long)vector - 1);
-    gpu_text_add(t, "    union { %s whole; ElementD part[%lld]; } out;\n",
-                 gpu_bits_type((unsigned)vector * g->d_bits), (long long)vector);
+    gpu_text_add(t, "union Vector { %s whole; ElementD part[%lld]; };\n",
+                 gpu_bits_type((unsigned)g->vector * g->d_bits), (long long)g->vector);
+    if (g->beta != 0)
+        emit_vector_access(t, g, false);
+    emit_vector_access(t, g, true);
+    gpu_text_add(
+        t,
+        "__device__ __forceinline__ void store(const ElementC *c, ElementD *d,\n"
+        "                                      const Accumulator (&acc)[C_REGISTERS], int v, Offset m, "
+        "Offset n)\n{\n    Vector out%s;\n",
+        g->beta != 0 ? ", old" : "");
     if (g->m % g->tile[0] != 0)
         gpu_text_add(t, "    if (m >= M)\n        return;\n");
-    const bool cut = g->n % g->tile[1] != 0;
-    gpu_text_add(t, "#pragma unroll\n    for (int e = 0; e < %lld; ++e) {\n", (long long)vector);
+    if (g->beta != 0)
+        gpu_text_add(t, "    load_c(old, c, m, n);\n");
+    gpu_text_add(t, "#pragma unroll\n    for (int e = 0; e < %lld; ++e) {\n", (long long)g->vector);
     if (f->per > 1)
         gpu_text_add(
             t, "        const Real x = decode(ElementC(acc[(v + e) / %lld] >> (v + e) %% %lld * %u));\n",
-            (long long)f->per, (long long)f->per, mask_bits);
+            (long long)f->per, (long long)f->per, f->number->bits);
     else
         gpu_text_add(t, "        const Real x = decode(as<ElementC>(acc[v + e]));\n");
-    if (g->beta != 0 && cut)
-        gpu_text_add(t, "        if (n + e < N)\n    ");
-    gpu_text_add(t, "        out.part[e] = encode(%s);\n", result_of(g));
+    gpu_text_add(t, "        out.part[e] = encode(%s);\n",
+                 g->beta != 0    ? "ALPHA * x + BETA * decode(old.part[e])"
+                 : g->alpha != 1 ? "ALPHA * x"
+                                 : "x");
     if (plan->plant == GPU_PLANT_WRONG_VALUE)
-        gpu_text_add(
-            t, "        if (m == %lld && n + e == %lld)\n            out.part[e] = encode(%s); // planted\n",
-            (long long)g->m / 2, (long long)g->n / 2,
-            g->instruction.of[LA_D].number->kind == GPU_FLOAT ? "decode(out.part[e]) + Real(16384)"
-                                                              : "decode(out.part[e]) + Real(1)");
-    gpu_text_add(t, "    }\n");
-    if (vector > 1 && !cut)
-        gpu_text_add(t, "    *reinterpret_cast<%s *>(d + d_mn(m) + d_k(n)) = out.whole;\n}\n\n",
-                     gpu_bits_type((unsigned)vector * g->d_bits));
-    else if (vector > 1)
         gpu_text_add(t,
-                     "    if (n + %lld <= N)\n"
-                     "        *reinterpret_cast<%s *>(d + d_mn(m) + d_k(n)) = out.whole;\n"
-                     "    else\n#pragma unroll\n"
-                     "        for (int e = 0; e < %lld; ++e)\n"
-                     "            if (n + e < N)\n"
-                     "                d[d_mn(m) + d_k(n + e)] = out.part[e];\n}\n\n",
-                     (long long)vector, gpu_bits_type((unsigned)vector * g->d_bits), (long long)vector);
-    else
-        gpu_text_add(t, "    %sd[d_mn(m) + d_k(n)] = out.part[0];\n}\n\n", cut ? "if (n < N)\n        " : "");
+                     "        if (m == %lld && n + e == %lld)\n"
+                     "            out.part[e] = encode(decode(out.part[e]) + Real(16384)); // planted\n",
+                     (long long)g->m / 2, (long long)g->n / 2);
+    gpu_text_add(t, "    }\n    store_d(out, d, m, n);\n}\n\n");
 }
 
 static void emit_epilogue(struct gpu_text *t, const struct gpu_plan *plan)
@@ -214,25 +219,24 @@ static void emit_epilogue(struct gpu_text *t, const struct gpu_plan *plan)
                  "n_thread(t) + "
                  "n_value(at));\n"
                  "            }\n}\n\n",
-                 (long long)values, (long long)g->d_vector, (long long)values);
+                 (long long)values, (long long)g->vector, (long long)values);
 }
 
 /* ---- the kernel ---- */
 
-/* A step of both operands into a stage, as one group. */
+/* A part of a step of both operands into a stage; steps beyond the last are none. */
 static void emit_fetch(struct gpu_text *t)
 {
     gpu_text_add(
         t,
         "struct Rows { unsigned fill_a, fill_b, read_a, read_b; }; // what a thread knows of its addresses\n"
         "__device__ __forceinline__ void fetch(unsigned stage, const Rows &rows, const ElementA *a, const "
-        "ElementB "
-        "*b, int t,\n"
-        "                                      Offset first_m, Offset first_n, int step)\n{\n"
-        "    if (step < STEPS) {\n"
-        "        fill_a(stage, rows.fill_a, a, t, first_m, step * TILE_K);\n"
-        "        fill_b(stage + B_OFFSET, rows.fill_b, b, t, first_n, step * TILE_K);\n"
-        "    }\n    commit();\n}\n\n");
+        "ElementB *b,\n                                      int t, Offset first_m, Offset first_n, int "
+        "step, "
+        "int part)\n{\n"
+        "    fill_a(stage, rows.fill_a, a, t, first_m, step * TILE_K, part, step < STEPS);\n"
+        "    fill_b(stage + B_OFFSET, rows.fill_b, b, t, first_n, step * TILE_K, part, step < "
+        "STEPS);\n}\n\n");
 }
 
 static void emit_multiply(struct gpu_text *t)
@@ -274,8 +278,11 @@ static void emit_overlapped(struct gpu_text *t, int64_t blocks)
         "                read_b(fb[(kb + 1) %% BLOCKS %% SLOTS], stages + reading + B_OFFSET, rows.read_b, "
         "(kb + 1) "
         "%% BLOCKS);\n"
-        "                if (kb == 0) {\n"
-        "                    fetch(stages + writing, rows, a, b, t, first_m, first_n, step + STAGES - 1);\n"
+        "                if (kb < PARTS)\n"
+        "                    fetch(stages + writing, rows, a, b, t, first_m, first_n, step + STAGES - 1, "
+        "kb);\n"
+        "                if (kb == PARTS - 1) {\n"
+        "                    commit();\n"
         "                    writing = next(writing);\n"
         "                }\n"
         "                multiply(acc, fa[kb %% SLOTS], fb[kb %% SLOTS]);\n"
@@ -287,20 +294,21 @@ static void emit_overlapped(struct gpu_text *t, int64_t blocks)
 /* One block a step: it is read where it is needed. */
 static void emit_single(struct gpu_text *t)
 {
-    gpu_text_add(t,
-                 "        RegisterA fa[ATOMS_M][A_REGISTERS];\n"
-                 "        RegisterB fb[ATOMS_N][B_REGISTERS];\n"
-                 "#pragma unroll 1\n"
-                 "        for (int step = 0; step < STEPS; ++step) {\n"
-                 "            wait<STAGES - 2>();\n"
-                 "            __syncthreads();\n"
-                 "            fetch(stages + writing, rows, a, b, t, first_m, first_n, step + STAGES - 1);\n"
-                 "            writing = next(writing);\n"
-                 "            read_a(fa, stages + reading, rows.read_a, 0);\n"
-                 "            read_b(fb, stages + reading + B_OFFSET, rows.read_b, 0);\n"
-                 "            reading = next(reading);\n"
-                 "            multiply(acc, fa, fb);\n"
-                 "        }\n");
+    gpu_text_add(
+        t, "        RegisterA fa[ATOMS_M][A_REGISTERS];\n"
+           "        RegisterB fb[ATOMS_N][B_REGISTERS];\n"
+           "#pragma unroll 1\n"
+           "        for (int step = 0; step < STEPS; ++step) {\n"
+           "            wait<STAGES - 2>();\n"
+           "            __syncthreads();\n"
+           "            fetch(stages + writing, rows, a, b, t, first_m, first_n, step + STAGES - 1, 0);\n"
+           "            commit();\n"
+           "            writing = next(writing);\n"
+           "            read_a(fa, stages + reading, rows.read_a, 0);\n"
+           "            read_b(fb, stages + reading + B_OFFSET, rows.read_b, 0);\n"
+           "            reading = next(reading);\n"
+           "            multiply(acc, fa, fb);\n"
+           "        }\n");
 }
 
 static void emit_kernel(struct gpu_text *t, const struct gpu_plan *plan)
@@ -330,8 +338,12 @@ static void emit_kernel(struct gpu_text *t, const struct gpu_plan *plan)
            "TILE_N;\n"
            "        Accumulator acc[ATOMS_M][ATOMS_N][C_REGISTERS] = {};\n"
            "#pragma unroll 1\n"
-           "        for (int s = 0; s < STAGES - 1; ++s)\n"
-           "            fetch(stages + s * STAGE_BYTES, rows, a, b, t, first_m, first_n, s);\n"
+           "        for (int s = 0; s < STAGES - 1; ++s) {\n"
+           "#pragma unroll\n"
+           "            for (int part = 0; part < PARTS; ++part)\n"
+           "                fetch(stages + s * STAGE_BYTES, rows, a, b, t, first_m, first_n, s, part);\n"
+           "            commit();\n"
+           "        }\n"
            "        unsigned reading = 0, writing = (STAGES - 1) * STAGE_BYTES;\n");
     if (g->blocks_k > 1)
         emit_overlapped(t, g->blocks_k);

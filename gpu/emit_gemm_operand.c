@@ -1,8 +1,8 @@
 /* emit_gemm_operand.c: the functions of a GEMM's kernel that move an operand: fill_a() from global to shared memory,
  * read_a() from shared memory to a fragment, and what they are made of.
  *
- *   fill_a(stage, row, a, t, m, k)     all that thread t copies of the step that begins at (m,k)
- *   read_a(fragment, stage, row, kb)   its registers for block kb of K
+ *   fill_a(stage, row, a, t, m, k, part, on)   what thread t copies of the step that begins at (m,k), or a part of it
+ *   read_a(fragment, stage, row, kb)           its registers for block kb of K
  *
  * `row` is what of an address depends on the thread alone, see gpu_gemm_addressing; `stage` an address of shared
  * memory. Elements outside the shape are zeros, so that they add nothing. */
@@ -63,21 +63,25 @@ static void emit_ldmatrix(struct gpu_text *t, int64_t n, bool trans)
     gpu_text_add(t, " : \"r\"(from));\n}\n");
 }
 
-/* Both forms: C++ takes the one that it needs. */
+/* Both forms: C++ takes the one that it needs. Predicates leave the loop in one piece, as jumps would not. */
 static void emit_cp_async(struct gpu_text *t, const struct gpu_gemm_fill *f)
 {
     const char *cache = f->atom.op == GPU_CP_ASYNC_GLOBAL ? "cg" : "ca";
     gpu_text_add(t,
-                 "__device__ __forceinline__ void fetch_%s_%u(unsigned to, const void *from)\n{\n"
-                 "    asm volatile(\"cp.async.%s.shared.global [%%0], [%%1], %u;\" :: \"r\"(to), \"l\"(from) "
-                 ": \"memory\");\n}\n",
+                 "__device__ __forceinline__ void fetch_%s_%u(unsigned to, const void *from, bool on)\n{\n"
+                 "    asm volatile(\"{ .reg .pred p; setp.ne.u32 p, %%2, 0; @p cp.async.%s.shared.global "
+                 "[%%0], [%%1], %u; "
+                 "}\"\n                 :: \"r\"(to), \"l\"(from), \"r\"((unsigned)on) : \"memory\");\n}\n",
                  cache, f->atom.bits / 8, cache, f->atom.bits / 8);
-    gpu_text_add(t,
-                 "// Of %u bytes the first `inside` are copied; the rest becomes zero.\n"
-                 "__device__ __forceinline__ void fetch_%s_%u(unsigned to, const void *from, int inside)\n{\n"
-                 "    asm volatile(\"cp.async.%s.shared.global [%%0], [%%1], %u, %%2;\"\n"
-                 "                 :: \"r\"(to), \"l\"(from), \"r\"(inside) : \"memory\");\n}\n",
-                 f->atom.bits / 8, cache, f->atom.bits / 8, cache, f->atom.bits / 8);
+    gpu_text_add(
+        t,
+        "// Of %u bytes the first `inside` are copied; the rest becomes zero.\n"
+        "__device__ __forceinline__ void fetch_%s_%u(unsigned to, const void *from, bool on, int inside)\n{\n"
+        "    asm volatile(\"{ .reg .pred p; setp.ne.u32 p, %%2, 0; @p cp.async.%s.shared.global [%%0], "
+        "[%%1], %u, "
+        "%%3; }\"\n                 :: \"r\"(to), \"l\"(from), \"r\"((unsigned)on), \"r\"(inside) : "
+        "\"memory\");\n}\n",
+        f->atom.bits / 8, cache, f->atom.bits / 8, cache, f->atom.bits / 8);
 }
 
 static unsigned read_bits(const struct gpu_gemm_operand *o)
@@ -174,21 +178,24 @@ static const char *inside_of(struct la_ctx *cx, const struct gpu_gemm_operand *o
                : la_format(cx, "%s < %lld ? %s : 0", at[other], (long long)extent[other], along);
 }
 
-/* copy_a(to, from, inside): one vector. cp.async of no bytes reads nothing, wherever `from` points. */
+/* copy_a(to, from, on, inside): one vector. cp.async of no bytes reads nothing, wherever `from` points. */
 static void emit_copy(struct gpu_text *t, const struct gpu_gemm_operand *o)
 {
     const struct gpu_gemm_fill *f = &o->fill;
     const char *upper = o->x == LA_A ? "A" : "B", *cache = f->atom.op == GPU_CP_ASYNC_GLOBAL ? "cg" : "ca";
-    gpu_text_add(
-        t, "__device__ __forceinline__ void copy_%s(unsigned to, const Element%s *from, int inside)\n{\n",
-        o->name, upper);
+    gpu_text_add(t,
+                 "__device__ __forceinline__ void copy_%s(unsigned to, const Element%s *from, bool on, int "
+                 "inside)\n{\n",
+                 o->name, upper);
     if (f->atom.op != GPU_UNIVERSAL && is_cut(o))
-        gpu_text_add(t, "    fetch_%s_%u(to, from, inside * %u);\n}\n", cache, f->atom.bits / 8, o->bits / 8);
+        gpu_text_add(t, "    fetch_%s_%u(to, from, on, inside * %u);\n}\n", cache, f->atom.bits / 8,
+                     o->bits / 8);
     else if (f->atom.op != GPU_UNIVERSAL)
-        gpu_text_add(t, "    fetch_%s_%u(to, from);\n}\n", cache, f->atom.bits / 8);
+        gpu_text_add(t, "    fetch_%s_%u(to, from, on);\n}\n", cache, f->atom.bits / 8);
     else
         gpu_text_add(t,
                      "    union { %s whole; Element%s part[%lld]; } x;\n"
+                     "    if (!on)\n        return;\n"
                      "    if (inside == %lld) {\n        x.whole = *reinterpret_cast<const %s *>(from);\n    "
                      "} else {\n"
                      "#pragma unroll\n"
@@ -212,7 +219,7 @@ static void emit_passes(struct gpu_text *t, const struct gpu_gemm *g, const stru
     const struct gpu_gemm_fill *f = &o->fill;
     const char *x = o->name, *from;
     if (f->part.threads < g->threads)
-        gpu_text_add(t, "    if (t >= %lld)\n        return;\n", (long long)f->part.threads);
+        gpu_text_add(t, "    on = on && t < %lld;\n", (long long)f->part.threads);
     gpu_text_add(t, "    const Offset thread_mn = first_mn + %s_mn(t), thread_k = first_k + %s_k(t);\n", name,
                  name);
     if (is_flat(&o->tensor))
@@ -228,10 +235,11 @@ static void emit_passes(struct gpu_text *t, const struct gpu_gemm *g, const stru
                  "        for (int q = 0; q < %lld; ++q) {\n",
                  (long long)f->passes[0], (long long)f->passes[1]);
     gpu_text_add(t,
-                 "            copy_%s(stage + %s_at(row, %s_pass_mn(p) + %s_pass_k(q)), %s + (%s),\n"
-                 "                   %s);\n"
+                 "            if ((p * %lld + q) %% PARTS == part)\n"
+                 "                copy_%s(stage + %s_at(row, %s_pass_mn(p) + %s_pass_k(q)), %s + (%s),\n"
+                 "                       on, %s);\n"
                  "        }\n}\n\n",
-                 x, name, name, name, x, from, inside_of(cx, o));
+                 (long long)f->passes[1], x, name, name, name, x, from, inside_of(cx, o));
 }
 
 static void emit_fill(struct gpu_text *t, const struct gpu_gemm *g, const struct gpu_gemm_operand *o)
@@ -251,7 +259,7 @@ static void emit_fill(struct gpu_text *t, const struct gpu_gemm *g, const struct
         t,
         "// %s: thr %s, val %s\n"
         "__device__ __forceinline__ void %s(unsigned stage, unsigned row, const Element%s *%s, int t, Offset "
-        "first_mn, Offset first_k)\n{\n",
+        "first_mn, Offset first_k,\n                                       int part, bool on)\n{\n",
         f->atom.name, gpu_layout_text(t->cx, f->part.thr), gpu_layout_text(t->cx, f->part.val), name,
         o->x == LA_A ? "A" : "B", o->name);
     emit_passes(t, g, o, name);

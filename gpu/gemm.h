@@ -88,9 +88,9 @@ struct gpu_gemm {
     struct gpu_gemm_operand of[2]; /* A, B */
     struct gpu_tensor c, d;
     struct gpu_map c_thread[2],
-        c_value[2];             /* accumulators: thread; value + values * (atom m + rest * atom n) -> m, n */
-    int64_t c_values;           /* of an atom */
-    int64_t c_vector, d_vector; /* elements of an access to C and to D */
+        c_value[2];   /* accumulators: thread; value + values * (atom m + rest * atom n) -> m, n */
+    int64_t c_values; /* of an atom */
+    int64_t vector;   /* elements of an access to C and to D, along n */
     int64_t threads, stages, group;
     int64_t stage_bytes, b_offset;             /* of shared memory: a stage, and where B begins in it */
     int64_t accumulator_words, fragment_words; /* registers of a thread */

@@ -139,7 +139,7 @@ struct gpu_gemm_exact gpu_gemm_exact_of(const struct gpu_gemm *g, const struct g
     for (int64_t k = 0; k < g->k; k++) {
         const double a = source.element(source.arg, LA_A, i, k), b = source.element(source.arg, LA_B, j, k);
         sum = gpu_gemm_add(g, sum, a, b);
-        step = k % g->instruction.k ? step + fabs(a * b) : fabs(a * b);
+        step = (k % g->instruction.k == 0 ? 0 : step) + fabs(a * b);
         most = fmax(most, fabs(sum));
         most_step = fmax(most_step, step);
     }

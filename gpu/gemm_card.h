@@ -33,6 +33,18 @@ const char *gpu_gemm_support(struct la_ctx *cx, const struct gpu_gemm *g);
 struct gpu_gemm_problem gpu_gemm_problem_of(const struct gpu_gemm *g, const struct gpu_gemm_bound *bound,
                                             uint64_t seed);
 
+/* ---- cublas.c ---- */
+
+/* The product as cuBLAS has it, in columns: (rows,cols) = left (rows,depth) * right (depth,cols). */
+struct gpu_cublas_shape {
+    int left, right; /* which of A and B they are: 0 or 1 */
+    int rows, cols, depth;
+    int transposed[2], leading[3]; /* of left and right; of all three */
+};
+/* False, with why, for layouts that are no such matrices. */
+bool gpu_cublas_shape_of(struct la_ctx *cx, const struct gpu_gemm *g, struct gpu_cublas_shape *out,
+                         const char **why);
+
 #ifdef GPU_HAVE_CUDA
 
 /* A, B, C and D on the card, each between fences. */
@@ -55,13 +67,12 @@ bool gpu_gemm_launch(struct gpu_card *card, const struct gpu_plan *plan,
 bool gpu_gemm_check(struct gpu_card *card, struct gpu_job *job, const struct gpu_gemm_arrays *arrays,
                     bool *verified);
 
-/* ---- cublas.c ---- */
-
 /* The same product by cuBLAS, into memory of its own. */
 struct gpu_cublas {
     bool narrow; /* 8-bit floats, which only cublasLt has */
     void *handle;
-    int transposed[2], rows, cols, depth, leading[3], type[3], compute;
+    struct gpu_cublas_shape shape;
+    int type[3], compute;
     CUdeviceptr of[3]; /* the left and the right factor as cuBLAS sees them, and the product */
     union gpu_scalar {
         float f;

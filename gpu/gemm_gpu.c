@@ -136,7 +136,8 @@ static bool time_gemm(struct gpu_card *card, struct gpu_job *job, const struct g
     if (!gpu_cublas_make(card, job, arrays, &cublas, &why) && !why)
         return false;
     gpu_job_lap(job, "cublas", &since);
-    const struct gpu_contender contenders[] = {{launch, &t}, {gpu_cublas_launch, &cublas}};
+    const struct gpu_contender contenders[] = {{.launch = launch, .arg = &t},
+                                                {.launch = gpu_cublas_launch, .arg = &cublas}};
     const double part = job->run_ms * MEASURE_PART;
     const bool ok = gpu_measure(card, why ? 1 : 2, contenders,
                                 job->run_ms > 0 && part < MEASURE_MS ? part : MEASURE_MS, &m);
@@ -156,7 +157,7 @@ static bool count_gemm(struct gpu_card *card, struct gpu_job *job, const struct 
     cJSON *counters = cJSON_GetObjectItemCaseSensitive(job->result, "counters");
     const struct timing t = {job->plan, arrays};
     if (job->plan->counters)
-        return gpu_counters_add(card, (struct gpu_contender){launch, &t}, counters) ||
+        return gpu_counters_add(card, (struct gpu_contender){.launch = launch, .arg = &t}, counters) ||
                gpu_card_failed(card, job);
     cJSON_AddNullToObject(counters, "measured");
     cJSON_AddStringToObject(counters, "why",

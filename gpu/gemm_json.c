@@ -89,7 +89,7 @@ void gpu_gemm_add_facts(struct la_ctx *cx, const struct gpu_plan *plan, cJSON *j
     cJSON *d = cJSON_AddObjectToObject(json, "d");
     cJSON_AddStringToObject(d, "type", g->instruction.of[LA_D].number->name);
     cJSON_AddNumberToObject(d, "values", (double)(g->c_values * g->of[0].rest * g->of[1].rest));
-    cJSON_AddNumberToObject(d, "values_per_access", (double)g->d_vector);
+    cJSON_AddNumberToObject(d, "values_per_access", (double)g->vector);
     cJSON_AddNumberToObject(json, "accumulator_registers", (double)g->accumulator_words);
     cJSON_AddNumberToObject(json, "fragment_registers", (double)g->fragment_words);
     cJSON_AddNumberToObject(json, "shared_bytes", (double)plan->shared_bytes);

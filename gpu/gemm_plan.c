@@ -245,7 +245,9 @@ static void set_tensors(struct la_ctx *cx, struct gpu_gemm_planning *p)
     struct gpu_gemm *g = p->g;
     const struct gpu_instruction *in = &g->instruction;
     const int64_t rows[4] = {g->m, g->n, g->m, g->m}, cols[4] = {g->k, g->k, g->n, g->n};
-    const int64_t padded[3] = {g->tiles[0] * g->tile[0], g->tiles[1] * g->tile[1], g->tiles[2] * g->tile[2]};
+    /* Steps beyond the last are asked for, though not made. */
+    const int64_t padded[3] = {g->tiles[0] * g->tile[0], g->tiles[1] * g->tile[1],
+                               (g->tiles[2] + GPU_MAX_STAGES) * g->tile[2]};
     const int64_t last_row[4] = {padded[0], padded[1], padded[0], padded[0]};
     const int64_t last_col[4] = {padded[2], padded[2], padded[1], padded[1]};
     static const char *const names[4] = {"a", "b", "c", "d"};
@@ -332,8 +334,8 @@ static void set_accumulators(struct la_ctx *cx, struct gpu_gemm_planning *p)
     }
     g->c_values = g->instruction.of[LA_C].values;
     g->d_bits = g->instruction.of[LA_D].number->bits;
-    g->c_vector = epilogue_vector(g, &g->c, g->instruction.of[LA_C].number->bits);
-    g->d_vector = epilogue_vector(g, &g->d, g->d_bits);
+    const int64_t d = epilogue_vector(g, &g->d, g->d_bits), c = epilogue_vector(g, &g->c, g->d_bits);
+    g->vector = g->beta != 0 && c < d ? c : d;
 }
 
 /* ---- stages and blocks ---- */

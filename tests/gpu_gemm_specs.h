@@ -100,6 +100,8 @@ enum { SMALL_GEMMS = sizeof small_gemms / sizeof small_gemms[0] };
 /* Of a card: M, N, K from {1, 7, 64, 100, 129, 1000, 4097}, and the speed of large ones. */
 static const char *const large_gemms[] = {
     GEMM(F16, 4096, 4096, 4096, ""),
+    GEMM(F16, 4096, 4096, 4096, ",\"stages\":4"),
+    GEMM(F16, 4096, 4096, 4096, ",\"group\":16"),
     GEMM(F16, 4096, 4096, 4096, ",\"tile\":\"(128,256,32)\",\"atom_layout\":\"(2,4,1)\""),
     GEMM(F16, 4096, 4096, 4096, ",\"tile\":\"(128,128,32)\",\"atom_layout\":\"(2,2,1)\""),
     GEMM(F16, 4096, 4096, 4096, ",\"tile\":\"(128,128,64)\",\"atom_layout\":\"(2,2,1)\",\"stages\":3"),

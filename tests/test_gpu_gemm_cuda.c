@@ -3,7 +3,9 @@
  * Threads of a block are fibers that take turns where they wait for each other, and where instructions of a warp need
  * all of them. What is written in PTX has a body of C++ here: accesses of shared memory, ldmatrix, cp.async, and the
  * atom, whose product is made by its published TV layouts. Every element of D is held against the plain product. So are
- * the kernels that check a GEMM on the card: what is right they let pass, one wrong element they find. */
+ * the kernels that check a GEMM on the card: what is right they let pass, one wrong element they find.
+ *
+ * An argument says how many of the GEMMs to step over: 1 runs all. */
 #include "gemm_card.h"
 #include "gpu_test.h"
 #include "gpu_gemm_emulation.h"
@@ -15,7 +17,7 @@
 static char folder[] = "/tmp/layoutd-test-gemm-XXXXXX";
 static void *emulator; /* the shared object of all kernels, or NULL */
 
-enum { EVERY = 2 /* of the small GEMMs; the rest differs in types and sizes */ };
+static int every = 3; /* of the small GEMMs; the rest differs in types and sizes */
 
 /* ---- C++ in place of CUDA ---- */
 
@@ -176,7 +178,7 @@ static int open_emulator(void **state)
     fputs(prelude, out);
     fputs(prelude_memory, out);
     fputs(prelude_checks, out);
-    for (int i = 0; i < SMALL_GEMMS; i += EVERY) {
+    for (int i = 0; i < SMALL_GEMMS; i += every) {
         struct planned p;
         if (plan_open(&p, small_gemms[i])) {
             write_kernel(out, &p, i);
@@ -190,8 +192,10 @@ static int open_emulator(void **state)
              source, folder);
     if (system("command -v ${CXX:-c++} >/dev/null 2>&1") != 0)
         return 0;
-    if (system(command) != 0)
-        return -1;
+    if (system(command) != 0) {
+        snprintf(command, sizeof command, "head -n 20 %s/c++.log >&2", folder);
+        return system(command) == 0 ? -1 : -2;
+    }
     emulator = dlopen(object, RTLD_NOW | RTLD_LOCAL);
     return emulator ? 0 : -1;
 }
@@ -250,6 +254,12 @@ static struct operands operands_open(const struct gpu_gemm *g)
     return m;
 }
 
+static void operands_close(struct operands *m)
+{
+    for (int i = 0; i < 4; i++)
+        free(m->memory[i]);
+}
+
 static double element_of(const void *arg, enum la_matrix x, int64_t i, int64_t j)
 {
     return gpu_gemm_element(arg, x, i, j);
@@ -294,11 +304,13 @@ static void check_emulated(void **state)
     *(double (**)(int, unsigned long long))dlsym(emulator, "decode_element") = decode_element;
     *(unsigned long long (**)(double))dlsym(emulator, "encode_element") = encode_element;
     *(double (**)(double, double, double))dlsym(emulator, "add_product") = add_product;
-    struct operands m = operands_open(running);
-    run(m.data.of[0], m.data.of[1], m.data.of[2], m.data.d);
-    compare(running, &m, text);
-    for (int i = 0; i < 4; i++)
-        free(m.memory[i]);
+    for (int early = 0; early < 2; early++) {
+        struct operands m = operands_open(running);
+        *(int *)dlsym(emulator, "early") = early;
+        run(m.data.of[0], m.data.of[1], m.data.of[2], m.data.d);
+        compare(running, &m, text);
+        operands_close(&m);
+    }
     plan_close(&p);
 }
 
@@ -379,21 +391,22 @@ static void check_checks(void **state)
     spoil(g, &m, g->m - 1, 0);
     run_checks(name, g, &m, found);
     assert_true(found[0].count >= 1 && (int64_t)found[0].least == g->m - 1 && found[1].count == 1);
-    for (int i = 0; i < 4; i++)
-        free(m.memory[i]);
+    operands_close(&m);
     plan_close(&p);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     static struct list list;
     char command[64];
+    if (argc > 1)
+        every = atoi(argv[1]) > 0 ? atoi(argv[1]) : 1;
     if (!mkdtemp(folder))
         return 1;
-    for (int i = 0; i < SMALL_GEMMS; i += EVERY)
+    for (int i = 0; i < SMALL_GEMMS; i += every)
         add(&list, small_gemms[i], check_emulated, &small_gemms[i]);
     run_group("CUDA run as C++", &list, open_emulator, NULL);
-    for (int i = 0; i < SMALL_GEMMS; i += EVERY)
+    for (int i = 0; i < SMALL_GEMMS; i += every)
         add(&list, small_gemms[i], check_checks, &small_gemms[i]);
     run_group("the checking kernels", &list, NULL, NULL);
     snprintf(command, sizeof command, "rm -r %s", folder);
