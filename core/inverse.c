@@ -235,7 +235,7 @@ static struct la_value op_right_inverse(struct la_ctx *cx, const struct la_call 
     const struct la_value a = call->args[0];
     if (a.kind == LA_K_INT)
         return la_value_tuple(negated(cx, a.tuple));
-    return a.kind & LA_K_ANYLAYOUT ? la_value_layout(la_right_inverse(cx, a.layout)) : a;
+    return (a.kind & LA_K_ANYLAYOUT) ? la_value_layout(la_right_inverse(cx, a.layout)) : a;
 }
 
 static struct la_value op_left_inverse(struct la_ctx *cx, const struct la_call *call)
@@ -243,7 +243,7 @@ static struct la_value op_left_inverse(struct la_ctx *cx, const struct la_call *
     const struct la_value a = call->args[0];
     if (a.kind == LA_K_INT)
         return la_value_tuple(negated(cx, a.tuple));
-    return a.kind & LA_K_ANYLAYOUT ? la_value_layout(la_left_inverse(cx, a.layout)) : a;
+    return (a.kind & LA_K_ANYLAYOUT) ? la_value_layout(la_left_inverse(cx, a.layout)) : a;
 }
 
 #define INVERTIBLE (LA_K_ANYLAYOUT | LA_K_SWIZZLE | LA_K_ANY | LA_K_INT)

@@ -166,7 +166,7 @@ static struct la_value op_make_layout_like(struct la_ctx *cx, const struct la_ca
 static struct la_value op_make_fragment_like(struct la_ctx *cx, const struct la_call *call)
 {
     const struct la_value v = call->args[0];
-    return la_value_layout(v.kind & LA_K_INTTUPLE ? la_layout_of(cx, v.tuple)
+    return la_value_layout((v.kind & LA_K_INTTUPLE) ? la_layout_of(cx, v.tuple)
                                                   : la_fragment_like(cx, v.layout));
 }
 

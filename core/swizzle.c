@@ -176,7 +176,7 @@ static const struct la_node *bit_stride(struct la_ctx *cx, struct la_swizzle s, 
                                                                      << i;
     const struct la_bits partner = bits_and(offset, (uint32_t)(is_z ? y : z));
     const int64_t when_clear = is_z ? z : y + z, when_set = is_z ? -z : y - z;
-    return la_int(cx, partner.known | partner.run ? when_set : when_clear, partner.free == 0);
+    return la_int(cx, (partner.known | partner.run) ? when_set : when_clear, partner.free == 0);
 }
 
 /* The layout that equals the swizzle where only one bit of each pair moves. */

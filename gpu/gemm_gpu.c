@@ -137,7 +137,7 @@ static bool time_gemm(struct gpu_card *card, struct gpu_job *job, const struct g
         return false;
     gpu_job_lap(job, "cublas", &since);
     const struct gpu_contender contenders[] = {{.launch = launch, .arg = &t},
-                                                {.launch = gpu_cublas_launch, .arg = &cublas}};
+                                               {.launch = gpu_cublas_launch, .arg = &cublas}};
     const double part = job->run_ms * MEASURE_PART;
     const bool ok = gpu_measure(card, why ? 1 : 2, contenders,
                                 job->run_ms > 0 && part < MEASURE_MS ? part : MEASURE_MS, &m);

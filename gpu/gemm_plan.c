@@ -182,6 +182,34 @@ static void check_registers(struct la_ctx *cx, struct gpu_gemm_planning *p)
                 (long long)g->accumulator_words, (long long)g->fragment_words, GPU_GEMM_REGISTERS);
 }
 
+/* Along each mode the permutation takes whole atoms, and gives every element of the tile one place. */
+static void check_permutation(struct la_ctx *cx, struct gpu_gemm_planning *p)
+{
+    const struct gpu_gemm *g = p->g;
+    const int64_t atoms[3] = {g->instruction.m * p->along[0], g->instruction.n * p->along[1],
+                              g->instruction.k};
+    const struct la_node *extent[3], *one[3];
+    const char *text = la_print_tuple(cx, g->permutation, LA_SPELL_TEXT);
+    *p->field = "permutation";
+    for (uint32_t i = 0; i < 3; i++) {
+        if (p->layer[i] % atoms[i] != 0)
+            la_fail(cx, LA_E_tile_does_not_divide,
+                    "the permutation %s makes the tile of the TiledMMA %lld along %c, no multiple of the %lld "
+                    "of its atoms",
+                    text, (long long)p->layer[i], "MNK"[i], (long long)atoms[i]);
+        if (g->tile[i] > GPU_MAX_SMEM)
+            la_fail(cx, LA_E_limit, "a tile of %lld along %c is more than the %d bytes of shared memory",
+                    (long long)g->tile[i], "MNK"[i], GPU_MAX_SMEM);
+        extent[i] = la_int(cx, g->tile[i], true);
+        one[i] = la_int(cx, 1, true);
+    }
+    const struct la_layout each = la_make_layout(cx, la_tuple(cx, 3, extent), la_tuple(cx, 3, one));
+    const struct la_layout permuted = la_logical_divide(cx, each, la_value_tuple(g->mma->permutation));
+    for (uint32_t i = 0; i < 3; i++)
+        gpu_bijection_check(cx, la_format(cx, "permutation %s: the tile along %c,", text, "MNK"[i]),
+                            la_layout_mode(cx, permuted, i), g->tile[i]);
+}
+
 static void set_tile(struct la_ctx *cx, struct gpu_gemm_planning *p)
 {
     const bool given = p->spec->gemm.tile != NULL, atoms_given = p->spec->mma.atom_layout != NULL;
@@ -197,6 +225,7 @@ static void set_tile(struct la_ctx *cx, struct gpu_gemm_planning *p)
         p->g->tile[2] = p->layer[2];
     check_tile(cx, p);
     check_registers(cx, p);
+    check_permutation(cx, p);
 }
 
 /* ---- tensors ---- */

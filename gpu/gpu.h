@@ -132,13 +132,15 @@ struct gpu_tma {
  * them; without it, one, from src to dst. Of a leg that TMA makes only the tile and the number of threads count. */
 struct gpu_leg {
     struct gpu_partition part;
-    struct gpu_atom atom; /* of the accesses to global memory */
-    int64_t vector;       /* elements of one of them */
+    struct gpu_atom atom;            /* of the accesses to global memory */
+    int64_t vector;                  /* elements of one of them */
     const struct gpu_tma *tma;       /* or NULL */
     const struct gpu_matrix *matrix; /* of shared memory; NULL: loads or stores of each thread */
-    struct gpu_access smem; /* thread and value -> offset in shared memory, before the swizzle; of a matrix instruction:
+    struct gpu_access
+        smem; /* thread and value -> offset in shared memory, before the swizzle; of a matrix instruction:
                              * the row of a thread */
-    int64_t smem_vector;    /* elements of one access to it: the most that divide `vector` and are right; or of a row */
+    int64_t
+        smem_vector; /* elements of one access to it: the most that divide `vector` and are right; or of a row */
     const char *smem_vector_why; /* what stops a wider one */
     int64_t batch; /* accesses of a thread that are loaded before the first store, within one tile */
 };
@@ -167,8 +169,8 @@ struct gpu_packed {
 struct gpu_copy {
     const struct gpu_type *type;
     const struct gpu_packed *packed; /* NULL: elements are whole bytes */
-    struct gpu_leg in, out;      /* of the same tile; without smem the same */
-    const struct gpu_smem *smem; /* NULL: straight from src to dst */
+    struct gpu_leg in, out;          /* of the same tile; without smem the same */
+    const struct gpu_smem *smem;     /* NULL: straight from src to dst */
     struct gpu_tensor src, dst;
     struct gpu_access load, store;
     int64_t rest[GPU_MAX_RANK]; /* tiles along each mode of the tensors */

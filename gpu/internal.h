@@ -15,8 +15,8 @@ struct gpu_card;
 
 /* What a kind of job does, step by step. */
 struct gpu_kind_row {
-    const char *name;   /* of the field "kind" */
-    const char *kernel; /* the entry of its source */
+    const char *name;         /* of the field "kind" */
+    const char *kernel;       /* the entry of its source */
     const char *shared_field; /* the field to blame when a block needs too much shared memory */
     /* Resolve a spec into the plan, whose common members are set. False with cx->error, and *field at fault. */
     bool (*make)(struct la_ctx *cx, const struct gpu_spec *spec, struct gpu_plan *plan, const char **field);
@@ -94,6 +94,8 @@ static inline const char *gpu_layout_text(struct la_ctx *cx, struct la_layout la
 struct gpu_map gpu_map_of(struct la_ctx *cx, struct la_layout layout);
 /* The map whose modes are those of all parts, in order. */
 struct gpu_map gpu_map_join(struct la_ctx *cx, uint32_t n, const struct gpu_map *parts);
+/* Fails unless the layout takes each of 0..size-1 once, so that every thread (or value) has one place; name: what has it. */
+void gpu_bijection_check(struct la_ctx *cx, const char *name, struct la_layout layout, int64_t limit);
 /* names: the spec's fields, for messages; *field becomes the one at fault. */
 struct gpu_partition gpu_partition_make(struct la_ctx *cx, struct la_layout thr, struct la_layout val,
                                         const char *const names[2], const char **field);
@@ -120,8 +122,8 @@ const char *gpu_coordinate_text(struct la_ctx *cx, uint32_t rank, const int64_t 
 struct gpu_smem *gpu_smem_make(struct la_ctx *cx, const struct gpu_partition *part, struct la_layout layout,
                                int64_t bytes);
 /* Lay the tile of both legs out in shared memory; fills copy->smem and what the legs know of it. */
-void gpu_stage_make(struct la_ctx *cx, struct gpu_copy *copy, const struct gpu_spec *spec, struct la_layout layout,
-                    const char **field);
+void gpu_stage_make(struct la_ctx *cx, struct gpu_copy *copy, const struct gpu_spec *spec,
+                    struct la_layout layout, const char **field);
 /* The layout as it is for a pointer: swizzles of bytes become swizzles of elements. */
 struct la_layout gpu_smem_elements(struct la_ctx *cx, struct la_layout layout);
 /* "(17,3)": the coordinate of an index in the tile. */
@@ -130,8 +132,8 @@ const char *gpu_tile_place(struct la_ctx *cx, const struct gpu_partition *part, 
 /* ---- matrix.c, tma.c: these too ---- */
 
 /* The leg's way through shared memory by ldmatrix (its registers are the atom's Dst) or stmatrix (Src). */
-void gpu_matrix_make(struct la_ctx *cx, const struct gpu_type *type, const struct gpu_smem *smem, const char *name,
-                     enum la_end registers, struct gpu_leg *leg);
+void gpu_matrix_make(struct la_ctx *cx, const struct gpu_type *type, const struct gpu_smem *smem,
+                     const char *name, enum la_end registers, struct gpu_leg *leg);
 /* The offset in shared memory that such an instruction moves value v of a thread from, or to. */
 int64_t gpu_matrix_place(const struct gpu_leg *leg, const struct gpu_smem *smem, int64_t thread, int64_t v);
 /* The whole leg by TMA. */
@@ -154,7 +156,8 @@ static inline bool gpu_is_cp_async(const struct gpu_leg *leg)
     return leg->atom.op == GPU_CP_ASYNC_ALWAYS || leg->atom.op == GPU_CP_ASYNC_GLOBAL;
 }
 /* Choose what a spec left open of unroll, stages, batches and grid; sets shared_bytes. */
-void gpu_flight_set(struct la_ctx *cx, const struct gpu_spec *spec, struct gpu_plan *plan, const char **field);
+void gpu_flight_set(struct la_ctx *cx, const struct gpu_spec *spec, struct gpu_plan *plan,
+                    const char **field);
 /* Accesses to global memory that go through shared memory together: those of a matrix instruction, else one. */
 int64_t gpu_unit_of(const struct gpu_leg *leg);
 
@@ -290,9 +293,10 @@ struct gpu_job {
     const struct gpu_plan *plan;
     const char *source; /* the kernel */
     int64_t seed;
-    double run_ms;  /* budget of the run; 0 when none was given */
-    FILE *out;      /* where events go */
-    FILE *compiler; /* where answers come from to the event "compile"; NULL: nobody compiles for this process */
+    double run_ms; /* budget of the run; 0 when none was given */
+    FILE *out;     /* where events go */
+    FILE *
+        compiler; /* where answers come from to the event "compile"; NULL: nobody compiles for this process */
     cJSON *result;  /* filled by the backend */
     cJSON *timings; /* part of the result: where the time went, in milliseconds */
     struct gpu_failure failure;

@@ -15,8 +15,7 @@
 
 /* ---- partitions ---- */
 
-/* Fails unless the layout takes each of 0..size-1 once, so that every thread (or value) has one place. */
-static void check_bijection(struct la_ctx *cx, const char *name, struct la_layout layout, int64_t limit)
+void gpu_bijection_check(struct la_ctx *cx, const char *name, struct la_layout layout, int64_t limit)
 {
     const int64_t size = la_size(cx, layout)->value;
     if (size < 1 || size > limit)
@@ -74,9 +73,9 @@ struct gpu_partition gpu_partition_make(struct la_ctx *cx, struct la_layout thr,
 {
     struct gpu_partition p = {.thr = thr, .val = val};
     *field = names[0];
-    check_bijection(cx, names[0], thr, GPU_MAX_THREADS);
+    gpu_bijection_check(cx, names[0], thr, GPU_MAX_THREADS);
     *field = names[1];
-    check_bijection(cx, names[1], val, GPU_MAX_VALUES);
+    gpu_bijection_check(cx, names[1], val, GPU_MAX_VALUES);
     p.threads = la_size(cx, thr)->value;
     p.values = la_size(cx, val)->value;
     *field = names[0];

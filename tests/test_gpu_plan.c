@@ -359,7 +359,7 @@ static void check_instructions(void **state)
                   {"no_allocate", "ld.global.L1::no_allocate.L2::256B", "st.global.L1::no_allocate"}};
     for (unsigned i = 0; i < 5; i++)
         for (size_t c = 0; c < sizeof caches / sizeof caches[0]; c++) {
-            char text[500], load[80], store[80], put[80], get[80];
+            char text[500], load[80], store[80], into[80], out[80];
             struct planned p;
             snprintf(
                 text, sizeof text,
@@ -369,12 +369,12 @@ static void check_instructions(void **state)
                 8U << i, 8U << i, caches[c].name);
             snprintf(load, sizeof load, "(\"%s.%s ", caches[c].load, types[i]);
             snprintf(store, sizeof store, "(\"%s.%s ", caches[c].store, types[i]);
-            snprintf(put, sizeof put, "(\"st.shared.%s ", types[i]);
-            snprintf(get, sizeof get, "(\"ld.shared.%s ", types[i]);
+            snprintf(into, sizeof into, "(\"st.shared.%s ", types[i]);
+            snprintf(out, sizeof out, "(\"ld.shared.%s ", types[i]);
             assert_true(plan_open(&p, text));
             const char *source = gpu_emit(&p.cx, p.plan);
-            assert_true(strstr(source, load) && strstr(source, store) && strstr(source, put) &&
-                        strstr(source, get));
+            assert_true(strstr(source, load) && strstr(source, store) && strstr(source, into) &&
+                        strstr(source, out));
             assert_null(strstr(source, "reinterpret_cast<const"));
             plan_close(&p);
         }

@@ -115,7 +115,7 @@ static struct flat random_layout(void)
 {
     static const int64_t extents[] = {1, 2, 2, 3, 4, 4, 5, 6, 7, 8, 9, 12, 16};
     struct flat a = {.n = 1 + (int)random_below(4)};
-    int order[MAX_MODES];
+    int order[MAX_MODES] = {0};
     for (int i = 0; i < a.n; i++) {
         a.shape[i] = extents[random_below((int64_t)(sizeof extents / sizeof *extents))];
         order[i] = i;

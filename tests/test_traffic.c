@@ -175,7 +175,7 @@ struct lanes {
 
 static int64_t sectors_of(const struct lanes *l)
 {
-    int64_t list[LA_LANES];
+    int64_t list[LA_LANES] = {0};
     size_t n = 0;
     for (int i = 0; i < LA_LANES; i++)
         if (l->on[i])
