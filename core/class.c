@@ -214,9 +214,9 @@ static bool is_name(struct word a, struct word b)
     return a.len == b.len && memcmp(a.text, b.text, a.len) == 0;
 }
 
-/* TYPE NAME ["=" value | "{" value "}"] { "," ... } ";" or a function. Kind: what it is to NAME; whatever the name
- * is, when `name` is NULL: then *name_out is the first one with a value. */
-static enum member_kind declared(struct parser *p, const struct word *name, struct word *first)
+/* TYPE NAME ["=" value | "{" value "}"] { "," ... } ";" or a function. Kind: what it is to `name`; when that is NULL, to
+ * the first name behind `after` that has a value. *first becomes the name. */
+static enum member_kind declared(struct parser *p, const struct word *name, size_t after, struct word *first)
 {
     struct word last = {0};
     enum member_kind kind = MEMBER_OTHER;
@@ -224,7 +224,7 @@ static enum member_kind declared(struct parser *p, const struct word *name, stru
     for (;;) {
         la_skip_space(p);
         const char c = p->text[p->at];
-        const bool is_it = last.len && !function && (!name || is_name(last, *name));
+        const bool is_it = last.len && !function && (name ? is_name(last, *name) : last.at > after);
         if (c == '=' || (c == '{' && !function)) {
             if (is_it && kind == MEMBER_OTHER) {
                 kind = MEMBER_VALUE;
@@ -274,8 +274,8 @@ static enum member_kind typedef_of(struct parser *p, struct member *m, struct wo
     return MEMBER_ALIAS;
 }
 
-/* The item here, which is passed; *first is the name that it declares, or empty. */
-static struct member item(struct parser *p, const struct word *name, struct word *first)
+/* The item here, which is passed; *first is the name that it declares, or empty. `name`, `after`: see declared. */
+static struct member item(struct parser *p, const struct word *name, size_t after, struct word *first)
 {
     struct member m = {.start = p->at};
     *first = (struct word){0};
@@ -308,7 +308,7 @@ static struct member item(struct parser *p, const struct word *name, struct word
         la_skip_to(p, ";");
         p->at++;
     } else {
-        m.kind = declared(p, name, first);
+        m.kind = declared(p, name, after, first);
         if (m.kind == MEMBER_OBJECT)
             *first = *name;
     }
@@ -326,7 +326,7 @@ static struct member find(struct la_execution *x, const struct la_class *c, stru
     la_read_over(x, d->end - d->body);
     p->stop = 0;
     for (p->at = d->body + 1; m.kind == MEMBER_OTHER && !la_next_is(p, '}') && p->at < d->end;) {
-        m = item(p, &name, &first);
+        m = item(p, &name, 0, &first);
         if (m.kind != MEMBER_OTHER && !is_name(first, name))
             m.kind = MEMBER_OTHER;
     }
@@ -419,23 +419,34 @@ bool la_class_member(struct parser *p, struct la_value v, struct la_value *out)
 
 /* ---- a program of classes alone ---- */
 
+/* One member becomes a name; of a type and of data there is nothing to see. */
+static void show_member(struct la_execution *x, struct la_class *c, struct word name, struct la_span span)
+{
+    struct la_value v;
+    if (!look_up(x, c, name, &v) || la_is_data(v))
+        return;
+    la_declare(x, name, span, v);
+    if (v.kind == LA_K_TYPE)
+        return;
+    x->last = v;
+    x->any = true;
+}
+
 static void show(struct la_execution *x, const struct la_definition *d)
 {
     struct parser *p = &x->parser;
     struct la_class *c = class_of(x, la_class_named(x, d, d->name));
-    for (size_t at = d->body + 1; p->at = at, !la_next_is(p, '}');) {
-        struct word name;
-        struct la_value v;
-        const struct member m = item(p, NULL, &name);
-        at = p->at;
-        if ((m.kind != MEMBER_ALIAS && m.kind != MEMBER_VALUE) || !look_up(x, c, name, &v) || la_is_data(v))
-            continue;
-        const struct la_span span = {m.start, (m.kind == MEMBER_ALIAS ? m.end : at) - m.start};
-        la_declare(x, name, span, v);
-        if (v.kind == LA_K_TYPE)
-            continue;
-        x->last = v;
-        x->any = true;
+    struct word name = {0};
+    for (size_t at = d->body + 1, next; p->at = at, !la_next_is(p, '}');) {
+        const struct member m = item(p, NULL, name.len ? name.at : 0, &name);
+        next = p->at;
+        if (m.kind == MEMBER_ALIAS || m.kind == MEMBER_VALUE)
+            show_member(x, c, name,
+                        (struct la_span){m.start, (m.kind == MEMBER_ALIAS ? m.end : next) - m.start});
+        if (m.kind != MEMBER_VALUE) { /* of which there may be another one in the same item */
+            at = next;
+            name.len = 0;
+        }
     }
 }
 

@@ -1,4 +1,5 @@
-/* examples.js: two articles on CuTe's layouts, section by section, so that they can be read along.
+/* examples.js: two articles on CuTe's layouts, section by section, so that they can be read along; and code as it stands
+ * in kernels.
  *
  * A section is [title, example...], an example {title, e, ...}: `e` its expressions side by side, the rest
  * what to look at them with: fields of a document (state.js), and which named value to pick. */
@@ -407,6 +408,56 @@ right_inverse(layout_mn)
     ],
 ];
 
+const PROGRAMS = [
+    [
+        'The traits of a kernel',
+        {
+            title: 'Every layout in a struct',
+            pick: 'SmemLayout',
+            e: [
+                `struct Traits {
+  using Element = half_t;
+  static constexpr int kM = 16, kN = 64;
+  static constexpr int kRow = kN % 64 == 0 ? 64 : 32;
+  using SmemAtom = decltype(composition(
+      Swizzle<3,3,3>{},
+      Layout<Shape<_8, Int<kRow>>, Stride<Int<kRow>, _1>>{}));
+  using SmemLayout = decltype(tile_to_shape(
+      SmemAtom{}, Shape<Int<kM>, Int<kN>>{}));
+  static constexpr int kVector =
+      sizeof(uint128_t) / sizeof(Element);
+  using ThrLayout = Layout<
+      Shape<Int<kM>, Int<kRow / kVector>>,
+      Stride<Int<kRow / kVector>, _1>>;
+};`,
+            ],
+        },
+    ],
+
+    [
+        'A kernel, as thread 0 sees it',
+        {
+            title: 'Its part of a tile',
+            pick: 'tAgA',
+            e: [
+                `template <class ThrLayout>
+__global__ void kernel(float const* A, int m, int k, ThrLayout thr) {
+  Tensor mA = make_tensor(make_gmem_ptr(A), make_shape(m, k),
+                          make_stride(k, _1{}));
+  Tensor gA = local_tile(mA, make_tile(_16{}, _8{}),
+                         make_coord(blockIdx.x, 0));
+  Tensor tAgA = local_partition(gA, thr, threadIdx.x);
+  print(tAgA.layout());
+}
+int main() {
+  kernel<<<64, 32>>>(nullptr, 1024, 512,
+                     Layout<Shape<_8,_4>, Stride<_4,_1>>{});
+}`,
+            ],
+        },
+    ],
+];
+
 const article = (title, sections) => ({
     title,
     sections: sections.map(([name, ...items]) => ({ title: name, items })),
@@ -415,4 +466,5 @@ const article = (title, sections) => ({
 export const ARTICLES = [
     article('Layouts: from tuples to coordinates', LAYOUTS),
     article('Products: from three elements to threads and data', PRODUCTS),
+    article('Programs: code as it stands', PROGRAMS),
 ];
