@@ -278,11 +278,11 @@ static void enter(struct la_execution *x, const struct la_definition *d)
     la_deeper(p);
     la_charge(x, d->kind == LA_MACRO ? d->end - d->body : 0);
     if (d->kind == LA_FUNCTION)
-        p->names = d->is_lambda ? d->captured : x->globals;
+        p->names = d->is_lambda || d->inside ? d->captured : x->globals;
     x->block = p->names;
     x->level++;
     x->loops = 0;
-    x->inside = NULL;
+    x->inside = d->kind == LA_MACRO ? x->inside : d->inside;
     p->templates = 0;
     p->streams = false;
     p->in_function = true;
@@ -331,6 +331,18 @@ static struct la_value run(struct la_execution *x, const struct la_definition *d
     for (uint32_t i = 0; i < back.n; i++)
         la_change(x, &back.at[i]);
     return v;
+}
+
+struct la_value la_called(struct la_execution *x, const struct la_definition *d, struct word w)
+{
+    struct parser *p = &x->parser;
+    if (!la_next_is(p, '(') && !la_next_is(p, '<'))
+        return la_data();
+    const struct arguments a = arguments(p, w);
+    if (!takes(p, d, a.n))
+        la_syntax(p, a.spans[0].at, a.spans[0].len, LA_E_arity, "'%.*s' does not take %u argument%s",
+                  (int)w.len, w.text, a.n, a.n == 1 ? "" : "s");
+    return run(x, d, a);
 }
 
 /* The value of a text that stands for itself: an alias, a macro without parameters. */

@@ -8,7 +8,7 @@
  *
  * A class is a name and a place in the text, as a function is. A member is looked for in the text when it is asked
  * for, evaluated where it stands, and kept: what nobody asks for need not be understood. A class as a value is data
- * to everything but "::"; objects, member functions and specializations are not evaluated. */
+ * to everything but "::"; what objects hold and specializations are not evaluated. */
 #include "program.h"
 
 #include <string.h>
@@ -200,13 +200,13 @@ struct la_value la_class_named(struct la_execution *x, const struct la_definitio
 
 /* ---- members ---- */
 
-enum member_kind { MEMBER_OTHER, MEMBER_ALIAS, MEMBER_VALUE, MEMBER_OBJECT, MEMBER_CLASS };
+enum member_kind { MEMBER_OTHER, MEMBER_ALIAS, MEMBER_VALUE, MEMBER_OBJECT, MEMBER_FUNCTION, MEMBER_CLASS };
 
 /* One item of a class's text, as far as a name is concerned. */
 struct member {
     enum member_kind kind;
     size_t start, end;      /* of a type its text; of a value its declaration */
-    struct la_definition d; /* of a class */
+    struct la_definition d; /* of a class or function */
 };
 
 static bool is_name(struct word a, struct word b)
@@ -216,7 +216,8 @@ static bool is_name(struct word a, struct word b)
 
 /* TYPE NAME ["=" value | "{" value "}"] { "," ... } ";" or a function. Kind: what it is to `name`; when that is NULL, to
  * the first name behind `after` that has a value. *first becomes the name. */
-static enum member_kind declared(struct parser *p, const struct word *name, size_t after, struct word *first)
+static enum member_kind declared(struct parser *p, const struct word *name, size_t after, struct word *first,
+                                 struct la_definition *d)
 {
     struct word last = {0};
     enum member_kind kind = MEMBER_OTHER;
@@ -237,10 +238,16 @@ static enum member_kind declared(struct parser *p, const struct word *name, size
             la_accept(p, ';');
             return kind;
         } else if (c == '{') {
+            d->body = p->at;
             la_skip_brackets(p);
+            d->end = p->at;
             la_accept(p, ';');
-            return kind;
+            return d->parameters ? MEMBER_FUNCTION : kind;
         } else if (c == '(' || c == '[') {
+            if (c == '(' && is_it && name) {
+                d->name = *first = last;
+                d->parameters = p->at;
+            }
             function = function || c == '(';
             la_skip_brackets(p);
         } else if (c == '<' && la_skip_angles(p)) {
@@ -308,7 +315,7 @@ static struct member item(struct parser *p, const struct word *name, size_t afte
         la_skip_to(p, ";");
         p->at++;
     } else {
-        m.kind = declared(p, name, after, first);
+        m.kind = declared(p, name, after, first, &m.d);
         if (m.kind == MEMBER_OBJECT)
             *first = *name;
     }
@@ -353,6 +360,7 @@ static struct la_value value_of(struct la_execution *x, struct member m, struct 
         la_declaration(x);
         return la_named(p, name) ? la_named(p, name)->value : la_data();
     case MEMBER_CLASS:
+    case MEMBER_FUNCTION:
     case MEMBER_OBJECT:
     case MEMBER_OTHER:
         break;
@@ -374,11 +382,12 @@ static bool look_up(struct la_execution *x, struct la_class *c, struct word name
             found = look_up(x, c->base[i], name, out);
         return found;
     }
-    if (m.kind == MEMBER_CLASS) { /* its arguments stand behind the name, here */
+    if (m.kind == MEMBER_CLASS || m.kind == MEMBER_FUNCTION) { /* its arguments stand behind the name, here */
         struct la_definition *d = la_alloc(x->parser.cx, sizeof *d);
         *d = m.d;
         d->captured = c->names;
-        *out = named(x, d, name, c);
+        d->inside = c;
+        *out = m.kind == MEMBER_CLASS ? named(x, d, name, c) : la_called(x, d, name);
         return true;
     }
     const struct la_execution outer = enter(x, c);

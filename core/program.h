@@ -24,6 +24,7 @@ struct la_definition {
     bool is_lambda, used;
     bool is_special;             /* template <> struct Traits<64> */
     struct la_binding *captured; /* by a lambda or class: the names in sight */
+    struct la_class *inside;     /* of a member: its class */
     struct la_definition *next;
 };
 
@@ -101,6 +102,8 @@ enum la_flow la_template(struct la_execution *x, struct word w);
 /* Bind the parameters of the template to args, or to their defaults; fails where one has neither. */
 void la_bind_templates(struct la_execution *x, const struct la_definition *d, uint32_t n,
                        const struct la_value *args, struct la_span at);
+/* A call whose <...> and (...) come next; without them it is the function's address, which is data. */
+struct la_value la_called(struct la_execution *x, const struct la_definition *d, struct word w);
 bool la_is_call(struct la_execution *x, struct word name); /* a definition takes what stands in (...) here */
 void la_run_functions(struct la_execution *x);
 
