@@ -10,7 +10,11 @@
 
 #include <string.h>
 
-static const struct la_family *const groups[] = {la_families_copy, la_families_warp, la_families_wide};
+static const struct {
+    const struct la_family *families;
+    enum la_atom_kind kind; /* of all of them */
+} groups[] = {
+    {la_families_copy, LA_ATOM_COPY}, {la_families_warp, LA_ATOM_MMA}, {la_families_wide, LA_ATOM_MMA}};
 
 enum { GROUPS = sizeof groups / sizeof *groups };
 
@@ -115,7 +119,7 @@ static const struct la_family *find(struct la_ctx *cx, const char *name, size_t 
 {
     name = short_name(cx, name, &len);
     for (size_t g = 0; g < GROUPS; g++)
-        for (const struct la_family *f = groups[g]; f->pattern; f++)
+        for (const struct la_family *f = groups[g].families; f->pattern; f++)
             if (f->pattern[0] == name[0] && la_pattern_match(f->pattern, name, len, choice))
                 return f;
     return NULL;
@@ -164,11 +168,13 @@ const struct la_atom *la_atom_named(struct la_ctx *cx, const char *text)
 
 /* ---- enumeration ---- */
 
-static const struct la_family *family_at(size_t *i)
+/* The family of atom *i, which becomes its number there; NULL after the last. */
+static const struct la_family *family_at(size_t *i, enum la_atom_kind *kind)
 {
     for (size_t g = 0; g < GROUPS; g++)
-        for (const struct la_family *f = groups[g]; f->pattern; f++) {
+        for (const struct la_family *f = groups[g].families; f->pattern; f++) {
             const size_t n = la_pattern_count(f->pattern);
+            *kind = groups[g].kind;
             if (*i < n)
                 return f;
             *i -= n;
@@ -180,7 +186,7 @@ size_t la_atom_count(void)
 {
     size_t count = 0;
     for (size_t g = 0; g < GROUPS; g++)
-        for (const struct la_family *f = groups[g]; f->pattern; f++)
+        for (const struct la_family *f = groups[g].families; f->pattern; f++)
             count += la_pattern_count(f->pattern);
     return count;
 }
@@ -188,11 +194,24 @@ size_t la_atom_count(void)
 const char *la_atom_name_at(struct la_ctx *cx, size_t i)
 {
     char name[LA_MAX_ATOM_NAME];
-    const struct la_family *f = family_at(&i);
+    enum la_atom_kind kind;
+    const struct la_family *f = family_at(&i, &kind);
     if (!f)
         return NULL;
     la_pattern_name(f->pattern, i, name);
     return la_format(cx, "%s", name);
+}
+
+enum la_atom_kind la_atom_kind_at(size_t i)
+{
+    enum la_atom_kind kind = LA_ATOM_MMA;
+    family_at(&i, &kind);
+    return kind;
+}
+
+const char *la_atom_kind_name(enum la_atom_kind kind)
+{
+    return kind == LA_ATOM_MMA ? "mma" : "copy";
 }
 
 const struct la_atom *la_atom_at(struct la_ctx *cx, size_t i)
@@ -209,7 +228,7 @@ const char *la_atom_nearest(struct la_ctx *cx, const char *name, size_t len)
     const char *nearest = la_smem_atoms;
     size_t least = memchr(name, ':', len) ? la_pattern_distance(la_smem_atoms, name, len) : SIZE_MAX;
     for (size_t g = 0; g < GROUPS; g++)
-        for (const struct la_family *f = groups[g]; f->pattern; f++) {
+        for (const struct la_family *f = groups[g].families; f->pattern; f++) {
             const size_t d = f->pattern[0] == name[0] ? la_pattern_distance(f->pattern, name, len) : SIZE_MAX;
             if (d < least) {
                 least = d;

@@ -293,9 +293,11 @@ struct la_atom {
 
 /* The i-th atom of the table, families with each legal name and typical template arguments; NULL after the last. */
 const struct la_atom *la_atom_at(struct la_ctx *cx, size_t i);
-/* How many there are, and their names, without building them. */
+/* How many there are, their names and kinds, without building them. */
 size_t la_atom_count(void);
 const char *la_atom_name_at(struct la_ctx *cx, size_t i);
+enum la_atom_kind la_atom_kind_at(size_t i);
+const char *la_atom_kind_name(enum la_atom_kind kind); /* "mma" or "copy" */
 /* The atom that a text spells: "Copy_Atom<UniversalCopy<uint128_t>,half_t>{}". Fails with unknown_name, kind, ... */
 const struct la_atom *la_atom_named(struct la_ctx *cx, const char *text);
 /* Copy_Atom<op, type>: other where the type does not suit the instruction. */
@@ -307,11 +309,13 @@ struct la_tiled_copy {
     const struct la_atom *atom;   /* a Copy_Atom */
     struct la_layout layout_tv;   /* (thread, value) -> index in the tile, in the order of the atom's Ref */
     const struct la_node *tiler;  /* Tiler_MN: integers or layouts, one a mode */
+    struct la_layout thr, val;    /* of make_tiled_copy; shape is NULL of another maker's, which has none */
     const struct la_node *thread; /* of a ThrCopy; NULL: all of them */
 };
 
 struct la_tiled_mma {
     const struct la_atom *atom;
+    struct la_layout atoms;            /* (m,n,k) -> atom */
     struct la_layout thr_vmnk;         /* (thread of the atom, M, N, K) -> thread */
     const struct la_node *permutation; /* of M, N, K: integers, layouts or _ */
     const struct la_node *thread;      /* (v,m,n,k) of a ThrMMA; NULL: all of them */
@@ -520,6 +524,7 @@ struct la_check {
     bool holds;                      /* on all points that were looked at */
     int64_t looked_at, total;        /* points */
     const char *at, *gives, *should; /* the first counterexample, as texts; NULL when it holds */
+    int64_t index;                   /* of `at` in the answer; -1: none of its elements */
 };
 
 /* Three things are kept apart: what C++ prints is the answer, that C++ accepts it is that there is one, and what the
@@ -768,7 +773,7 @@ struct la_tma {
         int64_t extent;
         int64_t step;   /* of the coordinate along the mode, from one box to the next */
         int64_t stride; /* in shared memory, in elements before the swizzle */
-    } *repeat;
+    } * repeat;
 };
 struct la_tma la_tma_of(struct la_ctx *cx, struct la_layout tensor, struct la_layout smem, uint32_t bits);
 

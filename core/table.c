@@ -73,6 +73,16 @@ static int64_t product_of(struct la_ctx *cx, const struct modes *m)
     return p;
 }
 
+/* What a composed layout adds to the offsets of its layout, which lie between low and high. */
+static void check_shift(struct la_ctx *cx, struct la_layout a, int64_t low, int64_t high)
+{
+    int64_t sum;
+    const int64_t shift = a.outer ? la_basis_value(cx, a.offset)->value : 0;
+    if (__builtin_add_overflow(low, shift, &sum) || __builtin_add_overflow(high, shift, &sum))
+        la_fail(cx, LA_E_overflow, "the offsets %lld to %lld do not fit in 64 bits when %lld is added",
+                (long long)low, (long long)high, (long long)shift);
+}
+
 /* The swizzle of a composed layout over n offsets; a layout as the outer function is evaluated one by one. */
 static void apply_outer(struct la_ctx *cx, struct la_layout a, int64_t n, int64_t *offsets)
 {
@@ -107,8 +117,10 @@ void la_offsets(struct la_ctx *cx, struct la_layout a, int64_t n, int64_t *out)
     check_range(cx, &m, &low, &high);
     if (n > product_of(cx, &m))
         la_fail(cx, LA_E_domain, "the layout has fewer than %lld elements", (long long)n);
+    const struct la_layout layout = la_position_independent(cx, a);
+    check_shift(cx, layout, low, high);
     enumerate(&m, 0, n, out);
-    apply_outer(cx, la_position_independent(cx, a), n, out);
+    apply_outer(cx, layout, n, out);
 }
 
 struct grid {
@@ -186,6 +198,7 @@ static void fill_grid(struct la_ctx *cx, void *arg)
     enumerate(&r, 0, nr, row);
     enumerate(&c, 0, nc, col);
     const struct la_layout layout = la_position_independent(cx, g->layout);
+    check_shift(cx, layout, low, high);
     for (int64_t i = 0; i < nr; i++) {
         const int64_t base = row[i];
         int64_t *to = cells + i * nc;

@@ -85,7 +85,11 @@ const struct la_tiled_copy *la_make_tiled_copy(struct la_ctx *cx, const struct l
     const struct la_node *sizes[2] = {la_size(cx, thr), la_size(cx, val)};
     const struct la_layout tv = with_shape(cx, la_right_inverse(cx, mn), la_tuple(cx, 2, sizes));
     tell(cx, "layout_tv", tv, "its right inverse, with the shape (threads, values)");
-    return la_tiled_copy(cx, atom, tv, la_product_each(cx, mn.shape));
+    struct la_tiled_copy *c = la_alloc(cx, sizeof *c);
+    *c = *la_tiled_copy(cx, atom, tv, la_product_each(cx, mn.shape));
+    c->thr = thr;
+    c->val = val;
+    return c;
 }
 
 /* The coordinates of mode i that tv reaches in a tile of a shape. */

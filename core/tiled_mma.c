@@ -62,6 +62,7 @@ const struct la_tiled_mma *la_make_tiled_mma(struct la_ctx *cx, const struct la_
     atoms = la_plain(la_append_to(cx, atoms.shape, 3, la_one), la_append_to(cx, atoms.stride, 3, la_zero));
     struct la_tiled_mma *m = la_alloc(cx, sizeof *m);
     *m = (struct la_tiled_mma){.atom = atom,
+                               .atoms = atoms,
                                .thr_vmnk = la_tiled_product(cx, atom->thr_id, la_value_layout(atoms)),
                                .permutation = la_append_to(cx, permutation, 3, la_any)};
     return m;

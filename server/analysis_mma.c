@@ -8,7 +8,7 @@
  * It takes the spec of an MMA job. A and B are read from shared memory by a copy atom (make_tiled_copy_A and
  * _B), or value by value as partition_A gives them; C is stored to global memory. An operand that wgmma reads
  * through a descriptor has no lanes that address it, and no side here: of it the descriptor is told, or why
- * there is none. */
+ * there is none; its owners are the instructions that read it. */
 #include "analysis_side.h"
 #include "exchange.h"
 #include "pure.h"
@@ -85,6 +85,44 @@ static bool read_atom_layout(struct analysis *a, struct la_layout *out)
     return true;
 }
 
+static bool by_descriptor(const struct mma *m, uint32_t x)
+{
+    return x < 2 && m->tiled->atom->mma.descriptor[x];
+}
+
+/* A place of every step-th thread, thread + n * value, as one of all threads. */
+static int64_t spread(int64_t place, int64_t n, int64_t step)
+{
+    return place / n * n * step + place % n * step;
+}
+
+/* No thread holds what a descriptor reads: where the threads of an atom read the same, stride 0, their first stands
+ * for all of them. Only these are counted, so the partition has no index. */
+static void cover_by_descriptor(struct la_ctx *cx, struct mma *m, uint32_t x, struct la_layout tv,
+                                const struct la_node *tile)
+{
+    const struct la_atom *atom = m->tiled->atom;
+    const struct la_layout threads = la_layout_mode(cx, tv, 0);
+    const bool shared = la_cosize(cx, la_layout_mode(cx, atom->mma.tv[x], 0))->value == 1;
+    const int64_t step = shared ? la_size(cx, atom->thr_id)->value : 1;
+    const int64_t readers = la_size(cx, threads)->value / step;
+    const struct la_layout firsts = la_make_layout(cx, la_int(cx, readers, true), la_int(cx, step, true));
+    const struct la_layout read[] = {la_composition(cx, threads, la_value_layout(firsts)),
+                                     la_layout_mode(cx, tv, 1)};
+    struct la_partition *p = &m->part[x];
+    struct la_coverage *c = &m->coverage[x];
+    *p = la_partition_of_tv(cx, la_layout_concat(cx, 2, read), tile);
+    *c = la_coverage_of(cx, p);
+    for (uint32_t i = 0; i < c->outside_told; i++)
+        c->outside_at[i] = spread(c->outside_at[i], readers, step);
+    for (uint32_t i = 0; i < c->doubled_told; i++)
+        for (uint32_t k = 1; k <= 2; k++)
+            c->doubled_at[i][k] = spread(c->doubled_at[i][k], readers, step);
+    p->tv = tv;
+    p->threads = readers * step;
+    p->index = NULL;
+}
+
 static bool read_mma(struct analysis *a, struct mma *m)
 {
     struct la_ctx *cx = &a->rq->cx;
@@ -109,19 +147,19 @@ static bool read_mma(struct analysis *a, struct mma *m)
     for (uint32_t x = 0; x < OPERANDS; x++) {
         const struct la_node *extents[] = {la_int(cx, m->mnk[operands[x].mode[0]], true),
                                            la_int(cx, m->mnk[operands[x].mode[1]], true)};
-        m->part[x] = la_partition_of_tv(cx, la_tiled_mma_tv(cx, m->tiled, (enum la_matrix)x),
-                                        la_tuple(cx, 2, extents));
-        m->coverage[x] = la_coverage_of(cx, &m->part[x]);
+        const struct la_node *tile = la_tuple(cx, 2, extents);
+        const struct la_layout tv = la_tiled_mma_tv(cx, m->tiled, (enum la_matrix)x);
+        if (by_descriptor(m, x)) {
+            cover_by_descriptor(cx, m, x, tv, tile);
+        } else {
+            m->part[x] = la_partition_of_tv(cx, tv, tile);
+            m->coverage[x] = la_coverage_of(cx, &m->part[x]);
+        }
     }
     return true;
 }
 
 /* ---- sides --------------------------------------------------------------------------------------------- */
-
-static bool by_descriptor(const struct mma *m, uint32_t x)
-{
-    return x < 2 && m->tiled->atom->mma.descriptor[x];
-}
 
 /* How the operand is read or stored: by a copy atom, or as the MMA's own partition has it. */
 static bool read_copying(struct analysis *a, struct mma *m, uint32_t x)

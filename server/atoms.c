@@ -1,15 +1,19 @@
 /* atoms.c: /atoms and /atoms/NAME: the MMA and copy atoms with their layouts, from core's table.
  *
- *     GET /atoms?like=SM80_16x8x16                   {"count":1900,"atoms":["SM80_16x8x16_F16F16F16F16_TN", ...]}
+ *     GET /atoms?like=SM80_16x8x16                   {"count":8,"atoms":[{"name":"SM80_16x8x16_F16F16F16F16_TN",
+ *                                                     "kind":"mma"}, ...]}
  *     GET /atoms/SM80_16x8x16_F32F16F16F32_TN        {"kind":"mma","shape_mnk":[16,8,16],"a":"((_4,_8),...):...", ...}
- * Names alone are listed without building the atoms; one atom is built from its name, template arguments and all. */
+ * Names and kinds are listed without building the atoms; one atom is built from its name, template arguments and all. */
 #include "exchange.h"
 #include "json.h"
 #include "pure.h"
 
 #include <string.h>
 
+static const char *const kinds[] = {"mma", "copy", NULL};
+
 const struct field atoms_fields[] = {{"like", FIELD_TEXT, false, NULL, "Only names that hold this text."},
+                                     {"kind", FIELD_CHOICE, false, kinds, "Only MMAs, or only copies."},
                                      {0}};
 
 static void member_layout(struct json *j, const char *key, struct la_layout layout)
@@ -71,7 +75,7 @@ static void write_atom(struct la_ctx *cx, void *arg)
     struct json *j = &r->json;
     json_open(j, '{');
     member_text(j, "name", atom->name);
-    member_text(j, "kind", atom->kind == LA_ATOM_MMA ? "mma" : "copy");
+    member_text(j, "kind", la_atom_kind_name(atom->kind));
     member_text(j, "arch", atom->arch);
     member_text(j, "doc", atom->doc ? atom->doc : "");
     member_layout(j, "thr_id", atom->thr_id);
@@ -93,17 +97,20 @@ void handle_atom(struct request *rq)
 
 void handle_atoms(struct request *rq)
 {
-    const char *like = request_field(rq, "like");
+    const char *like = request_field(rq, "like"), *wanted = request_field(rq, "kind");
     struct json j = json_new(&rq->cx, 64 * 1024);
     int64_t count = 0;
     json_open(&j, '{');
     json_key(&j, "atoms");
     json_open(&j, '[');
     for (size_t i = 0; i < la_atom_count(); i++) {
-        const char *name = la_atom_name_at(&rq->cx, i);
-        if (like && !strstr(name, like))
+        const char *name = la_atom_name_at(&rq->cx, i), *kind = la_atom_kind_name(la_atom_kind_at(i));
+        if ((like && !strstr(name, like)) || (wanted && strcmp(kind, wanted) != 0))
             continue;
-        json_text(&j, name);
+        json_open(&j, '{');
+        member_text(&j, "name", name);
+        member_text(&j, "kind", kind);
+        json_close(&j, '}');
         count++;
     }
     json_close(&j, ']');

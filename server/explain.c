@@ -2,7 +2,7 @@
  *
  *     "trace":  [{"rule":"complement","depth":1,"text":"...","operands":{"layout":"3:2"},"result":"(2,2):(1,6)", ...}]
  *     "checks": {"laws":[{"law":"...","holds":false,"looked_at":3,"total":4,
- *                         "counterexample":{"at":"2","gives":"2","should":"18"}}],
+ *                         "counterexample":{"at":"2","gives":"2","should":"18","index":2}}],
  *                "tiler":"a layout: over the whole","static_reading":null,"true_function":"none","advice":"..."}
  * What C++ prints is the answer itself; that C++ accepts it is that there is one; what is true stands in checks. */
 #include "json.h"
@@ -75,6 +75,11 @@ static void write_law(struct json *j, const struct la_check *check)
         text_or_null(j, "at", check->at);
         text_or_null(j, "gives", check->gives);
         text_or_null(j, "should", check->should);
+        json_key(j, "index");
+        if (check->index < 0)
+            json_null(j);
+        else
+            json_int(j, check->index);
         json_close(j, '}');
     }
     json_close(j, '}');

@@ -1,6 +1,7 @@
 /* job_list.c: GET /jobs: what was submitted, the newest first, a page at a time.
  *
  *     GET /jobs?state=done&limit=50                 JSON; "next" is the address of the next page
+ *     GET /jobs?user=ana                            this user's alone; user=@me: those of who asks
  *     GET /jobs?parent=ID                           the children of a sweep, which are nowhere else
  *     GET /jobs?format=csv    Accept: text/csv      a line a job, for spreadsheets; the next page is in Link
  *     GET /jobs?format=jsonl                        a JSON object a line */
@@ -30,8 +31,8 @@ static const struct {
 struct list {
     struct call call;
     enum format format;
-    enum job_state state;
-    const char *parent;
+    struct job_filter filter;
+    const char *parent, *user; /* as asked for */
     int64_t limit, before;
     int64_t count;
     struct job *jobs; /* one more than the limit, when there are more */
@@ -47,8 +48,9 @@ static bool run_list(struct queue *q, struct call *call)
         call->answer = ANSWER_NONE;
         return true;
     }
+    l->filter.parent = parent.seq;
     while (l->count <= l->limit &&
-           store_find_before(q->store, call->arena, before, l->state, parent.seq, &l->jobs[l->count]))
+           store_find_before(q->store, call->arena, before, &l->filter, &l->jobs[l->count]))
         before = l->jobs[l->count++].seq;
     return true;
 }
@@ -196,12 +198,27 @@ static bool read_state(struct request *rq, enum job_state *out)
     return false;
 }
 
+/* A token's name, an address, or who asks: by the token that is shown, or the address. */
+static bool read_user(struct request *rq, struct list *l)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._:-";
+    l->filter.user = l->user = request_query(rq, "user");
+    if (!l->user || (*l->user && !l->user[strspn(l->user, letters)]))
+        return true;
+    l->filter.user = rq->user ? rq->user : "";
+    if (strcmp(l->user, "@me") == 0)
+        return true;
+    respond_problem(rq, 400, "bad_field", "'user' takes the name of a token, an address, or @me, not '%.80s'",
+                    l->user);
+    return false;
+}
+
 static struct list *begin_list(struct request *rq)
 {
     struct list *l = jobs_call(rq, sizeof *l, run_list);
     l->before = INT64_MAX;
     l->parent = request_query(rq, "parent");
-    if (!read_format(rq, &l->format) || !read_state(rq, &l->state))
+    if (!read_format(rq, &l->format) || !read_state(rq, &l->filter.state) || !read_user(rq, l))
         return NULL;
     l->limit = formats[l->format].usual;
     if (!query_integer(rq, "limit", 1, formats[l->format].max, &l->limit) ||
@@ -211,14 +228,15 @@ static struct list *begin_list(struct request *rq)
     return l;
 }
 
-/* The parent was found, so its text is an id and needs no encoding. */
+/* The parent was found, so its text is an id and needs no encoding; nor has a user letters that do. */
 static const char *next_page(struct request *rq, const struct list *l)
 {
-    const bool all = l->state == JOB_STATE_COUNT;
+    const bool all = l->filter.state == JOB_STATE_COUNT;
     return la_format(
-        &rq->cx, "/jobs?cursor=%lld&limit=%lld%s%s%s%s%s%s", (long long)l->jobs[l->limit - 1].seq,
-        (long long)l->limit, all ? "" : "&state=", all ? "" : job_state_name(l->state),
-        l->parent ? "&parent=" : "", l->parent ? l->parent : "",
+        &rq->cx, "/jobs?cursor=%lld&limit=%lld%s%s%s%s%s%s%s%s", (long long)l->jobs[l->limit - 1].seq,
+        (long long)l->limit, all ? "" : "&state=", all ? "" : job_state_name(l->filter.state),
+        l->user ? "&user=" : "", l->user ? l->user : "", l->parent ? "&parent=" : "",
+        l->parent ? l->parent : "",
         l->format == FORMAT_JSON ? "" : "&format=", l->format == FORMAT_JSON ? "" : formats[l->format].name);
 }
 

@@ -2,8 +2,10 @@
  *
  *     (_3,_4):(_1,_3)  ->  "type":"layout","text":"(3,4):(1,3)","cute":"(_3,_4):(_1,_3)",
  *                          "value":{"shape":[3,4],"stride":[1,3],"rank":2,"depth":1,"size":12,"cosize":12}
+ *     make_tiled_mma(...)  ->  "value":{"atom":"SM80_...","atom_layout":"(2,2,1):(1,2,0)","permutation":"(32,32,16)", ...}
  * An integer is a number, a tuple an array; what JSON has no word for (_, a scaled basis, a type) is the text that CuTe
- * prints. A size that 64 bits do not hold is null: the layout itself is still a right answer. */
+ * prints. A size that 64 bits do not hold is null: the layout itself is still a right answer. A tiled copy or MMA has
+ * the fields of a job's spec, as far as it was made of such: what it was not made of is null. */
 #include "json.h"
 
 static void write_layout(struct json *j, struct la_layout layout);
@@ -105,6 +107,54 @@ static void write_swizzle(struct json *j, struct la_swizzle s)
     json_close(j, '}');
 }
 
+static void member_text(struct json *j, const char *key, const char *text)
+{
+    json_key(j, key);
+    json_text(j, text);
+}
+
+static void member_tuple(struct json *j, const char *key, const struct la_node *n)
+{
+    json_key(j, key);
+    if (n)
+        json_text(j, la_print_tuple(j->cx, n, LA_SPELL_TEXT));
+    else
+        json_null(j);
+}
+
+static void member_layout(struct json *j, const char *key, struct la_layout layout)
+{
+    json_key(j, key);
+    if (layout.shape)
+        json_text(j, la_print_layout(j->cx, layout, LA_SPELL_TEXT));
+    else
+        json_null(j);
+}
+
+static void write_tiled_copy(struct json *j, const struct la_tiled_copy *copy)
+{
+    json_open(j, '{');
+    member_text(j, "atom", copy->atom->name);
+    member_text(j, "type", la_type_name(copy->atom->copy.type));
+    member_layout(j, "thr", copy->thr);
+    member_layout(j, "val", copy->val);
+    member_tuple(j, "tiler", copy->tiler);
+    member_layout(j, "tv", copy->layout_tv);
+    member_tuple(j, "thread", copy->thread);
+    json_close(j, '}');
+}
+
+static void write_tiled_mma(struct json *j, const struct la_tiled_mma *mma)
+{
+    json_open(j, '{');
+    member_text(j, "atom", mma->atom->name);
+    member_layout(j, "atom_layout", mma->atoms);
+    member_tuple(j, "permutation", mma->permutation);
+    member_layout(j, "thr_layout_vmnk", mma->thr_vmnk);
+    member_tuple(j, "thread", mma->thread);
+    json_close(j, '}');
+}
+
 void json_value(struct json *j, const struct la_value *value)
 {
     const char *text = la_print(j->cx, value, LA_SPELL_TEXT);
@@ -128,6 +178,12 @@ void json_value(struct json *j, const struct la_value *value)
         break;
     case LA_K_SWIZZLE:
         write_swizzle(j, value->swizzle);
+        break;
+    case LA_K_TILED_COPY:
+        write_tiled_copy(j, value->object);
+        break;
+    case LA_K_TILED_MMA:
+        write_tiled_mma(j, value->object);
         break;
     case LA_K_BOOL:
         json_bool(j, value->truth);

@@ -87,6 +87,7 @@ static const struct {
      WAIT "," PARAMETER("Idempotency-Key", "header", STRING, "the same key and body are the same job")},
     {handle_jobs, "get",
      PARAMETER("state", "query", "{" STATES "}", "jobs in this state alone") ","
+     PARAMETER("user", "query", STRING, "this user's jobs alone; @me: those of who asks, by token or address") ","
      PARAMETER("parent", "query", STRING, "the children of this sweep") ","
      PARAMETER("cursor", "query", INTEGER, "as the last page's `next` has it") ","
      PARAMETER("limit", "query", INTEGER, "jobs of a page: 500 at most, 5000 as csv or jsonl") ","

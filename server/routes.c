@@ -25,7 +25,7 @@ static const struct route routes[] = {
      handle_mma, mma_fields, "mma", NULL},
     {"/swizzle", PURE, "eval", "The swizzles of a shared-memory layout that serve the accesses to it best.",
      handle_swizzle, swizzle_fields, "swizzle", NULL},
-    {"/atoms", ROUTE_GET | ROUTE_PURE, "eval", "The names of all MMA and copy atoms.", handle_atoms,
+    {"/atoms", ROUTE_GET | ROUTE_PURE, "eval", "The names and kinds of all MMA and copy atoms.", handle_atoms,
      atoms_fields, "atoms", NULL},
     {"/atoms", ROUTE_GET | ROUTE_PURE | ROUTE_PREFIX, "eval", "One atom: its shape, types and layouts.",
      handle_atom, no_fields, "atom", "name"},

@@ -50,6 +50,8 @@ static const char *const statements[SQL_COUNT] = {
     [SQL_FIND_BEFORE] = SELECT_BRIEF "WHERE seq<?1 AND parent=?2 ORDER BY seq DESC LIMIT 1",
     [SQL_FIND_BEFORE_STATE] = SELECT_BRIEF
     "WHERE seq<?1 AND parent=?2 AND state=?3 ORDER BY seq DESC LIMIT 1",
+    [SQL_FIND_BEFORE_USER] = SELECT_BRIEF
+    "WHERE seq<?1 AND parent=?2 AND user=?3 AND state=coalesce(?4,state) ORDER BY seq DESC LIMIT 1",
     [SQL_FIND_OPEN_CHILD] = SELECT_JOB
     "WHERE parent=?1 AND seq>?2 AND state IN ('queued','compiling','running') "
     "ORDER BY seq LIMIT 1",
@@ -340,12 +342,17 @@ bool store_find_leased(struct store *s, struct la_arena *arena, int64_t after, s
     return store_read_job(s, store_bind(s, SQL_FIND_LEASED, "i", after), arena, out);
 }
 
-bool store_find_before(struct store *s, struct la_arena *arena, int64_t before, enum job_state state,
-                       int64_t parent, struct job *out)
+bool store_find_before(struct store *s, struct la_arena *arena, int64_t before, const struct job_filter *f,
+                       struct job *out)
 {
-    sqlite3_stmt *st = state == JOB_STATE_COUNT ? store_bind(s, SQL_FIND_BEFORE, "ii", before, parent)
-                                                : store_bind(s, SQL_FIND_BEFORE_STATE, "iit", before, parent,
-                                                             job_state_name(state));
+    const char *state = f->state == JOB_STATE_COUNT ? NULL : job_state_name(f->state);
+    sqlite3_stmt *st;
+    if (f->user)
+        st = store_bind(s, SQL_FIND_BEFORE_USER, "iitt", before, f->parent, f->user, state);
+    else if (state)
+        st = store_bind(s, SQL_FIND_BEFORE_STATE, "iit", before, f->parent, state);
+    else
+        st = store_bind(s, SQL_FIND_BEFORE, "ii", before, f->parent);
     return store_read_job(s, st, arena, out);
 }
 

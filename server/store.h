@@ -115,10 +115,15 @@ int64_t store_find_answer(struct store *store, const char *spec, const char *exe
 bool store_find_overdue(struct store *store, struct la_arena *arena, int64_t now, struct job *out);
 /* A leased one after the job `after`. */
 bool store_find_leased(struct store *store, struct la_arena *arena, int64_t after, struct job *out);
-/* The newest before `before`, of one state or of all (JOB_STATE_COUNT), among the children of a sweep or (0)
- * among all that are nobody's; its result is cut to a summary. */
-bool store_find_before(struct store *store, struct la_arena *arena, int64_t before, enum job_state state,
-                       int64_t parent, struct job *out);
+/* Which jobs a list has. */
+struct job_filter {
+    enum job_state state; /* JOB_STATE_COUNT: all */
+    int64_t parent;       /* the children of this sweep; 0: what is no sweep's child */
+    const char *user;     /* NULL: everybody's */
+};
+/* The newest of them before `before`; its result is cut to a summary. */
+bool store_find_before(struct store *store, struct la_arena *arena, int64_t before,
+                       const struct job_filter *filter, struct job *out);
 
 /* The earliest deadline, INT64_MAX when there is none. */
 int64_t store_next_deadline(struct store *store);

@@ -89,6 +89,8 @@ static const char *const migrations[] = {
     " INSERT INTO queued VALUES(new.user,new.class,1) ON CONFLICT DO UPDATE SET count=count+1; END;",
     /* children of sweeps that were answered from the store */
     "ALTER TABLE jobs ADD COLUMN reused TEXT;",
+    /* the list of one user's jobs */
+    "CREATE INDEX jobs_user ON jobs(user, parent, seq);",
 };
 enum { SCHEMA_VERSION = sizeof migrations / sizeof *migrations };
 

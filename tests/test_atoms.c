@@ -109,6 +109,7 @@ static void check_atom(struct la_ctx *cx, void *arg)
     const struct la_atom *atom = la_atom_at(cx, i);
     assert_non_null(atom);
     assert_string_equal(atom->name, la_atom_name_at(cx, i));
+    assert_int_equal(atom->kind, la_atom_kind_at(i));
     assert_true(atom->doc[0] && atom->arch[0]);
     (atom->kind == LA_ATOM_MMA ? check_mma : check_copy)(cx, atom);
 }

@@ -110,7 +110,7 @@ static void read_folder(struct lines *lines, const char *folder)
         perror(folder);
         exit(2);
     }
-    char *names[MAX_FILES];
+    char *names[MAX_FILES] = {0};
     size_t n = 0;
     struct dirent *entry;
     while ((entry = readdir(dir)) && n < MAX_FILES) {
@@ -175,6 +175,20 @@ static void check_trace(struct la_arena *arena, const struct line *line, const c
     assert_string_equal(la_print(&cx, &trace.last->result, LA_SPELL_CUTE), cute);
 }
 
+/* The index of a counterexample is that of an element of the answer, which is what the law says that it gives. */
+static void check_counterexample(struct la_ctx *cx, const struct la_check *check,
+                                 const struct la_value *answer)
+{
+    if (check->index < 0 || answer->kind != LA_K_LAYOUT)
+        return;
+    char *end;
+    const struct la_node index = {.value = check->index, .span = 1, .kind = LA_INT};
+    const long long gives = strtoll(check->gives, &end, 10);
+    assert_true(!check->holds && check->index < la_size(cx, answer->layout)->value);
+    if (*end == '\0')
+        assert_int_equal(la_layout_at(cx, answer->layout, &index)->value, gives);
+}
+
 /* A line that says whether the answer is the true function: the checks must find out. */
 static void check_truth(struct la_arena *arena, const struct line *line, const struct la_program *program)
 {
@@ -182,6 +196,8 @@ static void check_truth(struct la_arena *arena, const struct line *line, const s
     struct la_checks checks;
     if (!la_check(&cx, line->expr, program, &checks))
         fail_msg("%s cannot be checked: %s", line->expr, cx.error.message);
+    for (uint32_t i = 0; i < checks.n; i++)
+        check_counterexample(&cx, &checks.at[i], &program->value);
     if (!line->flagged)
         return;
     bool holds = true;

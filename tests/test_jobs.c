@@ -365,9 +365,13 @@ static void pages_of_jobs(void **state)
         drop(&a);
     }
     assert_int_equal(seen, ALL);
-    struct answer bad = request("GET", "/jobs?state=lost", NULL, NULL);
-    assert_int_equal(bad.status, 400);
-    drop(&bad);
+    static const char *const bad_paths[] = {"/jobs?state=lost", "/jobs?user=", "/jobs?user=a%26b",
+                                            "/jobs?user=@you"};
+    for (size_t i = 0; i < sizeof bad_paths / sizeof *bad_paths; i++) {
+        struct answer bad = request("GET", bad_paths[i], NULL, NULL);
+        assert_int_equal(bad.status, 400);
+        drop(&bad);
+    }
     stop_daemon();
 }
 

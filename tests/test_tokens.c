@@ -142,6 +142,47 @@ static void owners(void **state)
     stop_daemon();
 }
 
+static int count_listed(const char *path, const char *secret, const char *user)
+{
+    int count = 0;
+    char next[256];
+    for (snprintf(next, sizeof next, "%s", path); *next;) {
+        struct answer a = ask("GET", next, NULL, secret);
+        assert_int_equal(a.status, 200);
+        const cJSON *job;
+        cJSON_ArrayForEach (job, at(a.json, "jobs")) {
+            assert_string_equal(text_at(job, "user"), user);
+            count++;
+        }
+        snprintf(next, sizeof next, "%s", text_at(a.json, "next"));
+        drop(&a);
+    }
+    return count;
+}
+
+/* The list of one user: by name for all who may run, @me by the token that asks; page by page, and of one state. */
+static void own_list(void **state)
+{
+    (void)state;
+    char alice[128], bob[128], path[64];
+    add("add alice", alice);
+    add("add bob", bob);
+    start_with_tokens("none");
+    for (int i = 0; i < 7; i++) {
+        struct answer a = ask("POST", "/jobs", "{" COPY ",\"fresh\":true}", i % 3 ? alice : bob);
+        assert_int_equal(a.status, 202);
+        snprintf(path, sizeof path, "/jobs/%s", text_at(a.json, "id"));
+        drop(&a);
+    }
+    expect_status("DELETE", path, NULL, bob, 200);
+    assert_int_equal(count_listed("/jobs?user=@me&limit=1", alice, "alice"), 4);
+    assert_int_equal(count_listed("/jobs?user=@me&limit=2", bob, "bob"), 3);
+    assert_int_equal(count_listed("/jobs?user=bob", alice, "bob"), 3);
+    assert_int_equal(count_listed("/jobs?user=bob&state=queued&limit=1", alice, "bob"), 2);
+    assert_int_equal(count_listed("/jobs?user=carol", alice, "carol"), 0);
+    stop_daemon();
+}
+
 /* Added, revoked, damaged and repaired while the daemon runs. */
 static void reloaded(void **state)
 {
@@ -237,11 +278,9 @@ static void open_to_others(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {TEST_OF_TOKENS(made_and_revoked),
-                                       TEST_OF_TOKENS(scopes),
-                                       TEST_OF_TOKENS(owners),
-                                       TEST_OF_TOKENS(reloaded),
-                                       TEST_OF_TOKENS(worker_with_a_token),
+    const struct CMUnitTest tests[] = {TEST_OF_TOKENS(made_and_revoked), TEST_OF_TOKENS(scopes),
+                                       TEST_OF_TOKENS(owners),           TEST_OF_TOKENS(own_list),
+                                       TEST_OF_TOKENS(reloaded),         TEST_OF_TOKENS(worker_with_a_token),
                                        TEST_OF_TOKENS(open_to_others)};
     return run_suite(tests);
 }

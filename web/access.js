@@ -81,7 +81,7 @@ async function memoryOf({ layout, type, integers }) {
 
 const known = new Map();
 
-export async function bitsOf(type) {
+async function bitsOf(type) {
     if (!known.has(type)) {
         const query = new URLSearchParams({ swizzle: 'Swizzle<0,0,0>', type });
         known.set(type, (await get(`/swizzle?${query}`)).element_bits);

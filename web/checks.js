@@ -54,8 +54,8 @@ export class Checks {
         );
     }
 
-    /* index: of the answer's own elements, where the daemon tells which of them `at` is */
-    counterexample({ law, counterexample: { at, gives, should, index = null } }) {
+    /* index: of the answer's own element; null where the counterexample is none of them */
+    counterexample({ law, counterexample: { at, gives, should, index } }) {
         const place = h('code', {}, `at ${at}`);
         const show = () => this.on.show(index);
         return h(

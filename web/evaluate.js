@@ -101,7 +101,7 @@ export const drawable = (value) =>
 const withArticle = (type) => `${/^[aeiou]/.test(type) ? 'An' : 'A'} ${type.replaceAll('_', ' ')}`;
 const ELSEWHERE = {
     tiled_mma: '; MMA shows who holds what of A, B and C',
-    tiled_copy: '; Copy shows who holds what of its tile',
+    tiled_copy: '; Copy shows who holds what of the tile of its threads and values',
 };
 const hint = (value) =>
     namedValues(value).some((named) => drawable(named.value))

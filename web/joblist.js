@@ -12,11 +12,17 @@ export class JobList {
     constructor(on) {
         this.on = on;
         this.devices = h('p', { class: 'devices' });
-        this.filter = h(
+        this.state = h(
             'select',
-            { id: 'job-state', onchange: () => filterJobs(this.filter.value) },
+            { id: 'job-state', onchange: () => filterJobs({ state: this.state.value }) },
             h('option', { value: '' }, 'all'),
             STATES.map((state) => h('option', { value: state }, state)),
+        );
+        this.user = h(
+            'select',
+            { id: 'job-user', onchange: () => filterJobs({ user: this.user.value }) },
+            h('option', { value: '' }, 'everybody’s'),
+            h('option', { value: '@me' }, 'mine'),
         );
         this.problem = h('p', { class: 'problem', hidden: true });
         this.list = h('ul', { class: 'jobs', 'aria-label': 'Jobs' });
@@ -25,7 +31,12 @@ export class JobList {
             'div',
             { class: 'job-side' },
             this.devices,
-            h('label', { class: 'choice' }, h('span', {}, 'State'), this.filter),
+            h(
+                'div',
+                { class: 'job-filter' },
+                h('label', { class: 'choice' }, h('span', {}, 'State'), this.state),
+                h('label', { class: 'choice' }, h('span', {}, 'Jobs'), this.user),
+            ),
             this.problem,
             this.list,
             this.older,
@@ -33,7 +44,8 @@ export class JobList {
     }
 
     show({ board, devices, doc }) {
-        this.filter.value = board.filter;
+        this.state.value = board.filter.state;
+        this.user.value = board.filter.user;
         this.problem.hidden = !board.problem;
         setText(this.problem, board.problem?.message ?? '');
         this.older.hidden = !board.next;
@@ -45,8 +57,13 @@ export class JobList {
         this.key = key;
     }
 
-    fill({ jobs, next }, doc) {
-        const nothing = next === undefined ? 'Asking the daemon.' : 'No jobs yet: send one from Copy or MMA.';
+    fill({ jobs, next, filter }, doc) {
+        const nothing =
+            next === undefined
+                ? 'Asking the daemon.'
+                : Object.values(filter).some(Boolean)
+                  ? 'No such jobs.'
+                  : 'No jobs yet: send one from Copy or MMA.';
         const rows = jobs.length
             ? jobs.map((job) => this.row(job, doc))
             : [h('li', { class: 'hint' }, nothing)];

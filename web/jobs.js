@@ -2,7 +2,7 @@
  *
  * state.job    the partition that was sent last from this page: what GET /jobs/ID gives, with `sent`, the spec;
  *              or {sent, state: 'refused', problem}
- * state.board  {jobs, next, filter, problem}: the list, the newest first
+ * state.board  {jobs, next, filter: {state, user}, problem}: the list, the newest first; user "@me": who asks
  * state.seen   id -> {job, events, problem}: the jobs that are looked at, doc.job and doc.versus */
 import { events, get, isAbort, request } from './api.js';
 import { change, state } from './state.js';
@@ -121,15 +121,15 @@ const merge = (fresh, known) => {
 
 export async function refreshJobs() {
     const { filter } = state.board;
-    const query = filter ? `?state=${filter}` : '';
-    const answer = await get(`/jobs${query}`).catch((problem) => ({ problem }));
+    const query = new URLSearchParams(Object.entries(filter).filter(([, value]) => value)).toString();
+    const answer = await get(`/jobs${query && `?${query}`}`).catch((problem) => ({ problem }));
     change(({ board }) => {
         if (board.filter !== filter) return;
         board.problem = answer.problem ?? null;
         if (answer.problem) return;
         /* of one state the known ones may have left it */
-        board.jobs = merge(answer.jobs, filter ? [] : board.jobs);
-        if (board.next === undefined || filter) board.next = answer.next ?? null;
+        board.jobs = merge(answer.jobs, filter.state ? [] : board.jobs);
+        if (board.next === undefined || filter.state) board.next = answer.next ?? null;
     });
 }
 
@@ -145,9 +145,10 @@ export async function olderJobs() {
     });
 }
 
-export function filterJobs(filter) {
+/* part: {state} or {user}; '' for all */
+export function filterJobs(part) {
     change((s) => {
-        s.board = { jobs: [], next: undefined, filter, problem: null };
+        s.board = { jobs: [], next: undefined, filter: { ...s.board.filter, ...part }, problem: null };
     });
     refreshJobs();
 }

@@ -6,8 +6,9 @@ import { refreshJobs, submit } from './jobs.js';
 import { compareNodes } from './jobcompare.js';
 import { JobList } from './joblist.js';
 import { askJob } from './share.js';
-import { blank, step } from './state.js';
+import { step } from './state.js';
 import { sweepNodes } from './sweepview.js';
+import { FORMS, showSpec } from './tiled.js';
 
 const NARROW =
     matchMedia('(max-width: 820px)'); /* as in the style sheet: there the job stands under the list */
@@ -88,25 +89,21 @@ function actions({ id, spec, kind, parent, result }) {
         if (job?.id) open(job.id);
         refreshJobs();
     };
-    const edit = () => step(({ doc }) => editSpec(doc, kind, spec, result?.mismatch?.thread));
-    const label = { copy: 'Open in Copy', mma: 'Open in MMA' }[kind];
+    const edit = () => showSpec(kind, formFields(spec), result?.mismatch?.thread);
     return h(
         'header',
         { class: 'job-actions' },
         h('h2', {}, `Job ${shortId(id)}`),
         parent ? button('Its sweep', () => open(parent)) : null,
-        label ? button(label, edit) : null,
+        kind in FORMS ? button(`Open in ${FORMS[kind]}`, edit) : null,
         button('Run again', again),
     );
 }
 
-/* The job's spec in the form that it could have come from; lit is the thread whose value went wrong first. */
-function editSpec(doc, kind, spec, thread = null) {
+/* A spec as the forms have it: in them a problem is one text. */
+function formFields(spec) {
     const { m, n, k } = spec.problem ?? {};
-    const given = { ...spec, problem: m === undefined ? '' : `(${m},${n},${k})` };
-    const known = Object.keys(doc[kind]).filter((key) => key in given);
-    doc[kind] = { ...blank()[kind], ...Object.fromEntries(known.map((key) => [key, given[key]])) };
-    Object.assign(doc, { view: kind, by: 'thread', held: thread });
+    return { ...spec, problem: m === undefined ? '' : `(${m},${n},${k})` };
 }
 
 const ORDER = ['kind', 'type', 'atom', 'thr', 'val', 'src', 'dst', 'smem'];

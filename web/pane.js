@@ -6,6 +6,7 @@ import { Editor } from './editor.js';
 import { drawable, namedValues } from './evaluate.js';
 import { modePieces, unitAt } from './text.js';
 import { thumbOf } from './thumb.js';
+import { formButtons } from './tiled.js';
 
 export const LETTERS = 'ABCD';
 
@@ -35,6 +36,7 @@ export class Pane {
             hidden: true,
         });
         this.result = h('div', { class: 'result' });
+        this.forms = h('p', { class: 'forms', hidden: true });
         this.checks = new Checks(on);
         this.names = h('ul', { class: 'names', 'aria-label': 'Named values', hidden: true });
         this.el = h(
@@ -43,6 +45,7 @@ export class Pane {
             this.head,
             this.editor.el,
             this.problem,
+            this.forms,
             this.result,
             this.checks.el,
             this.names,
@@ -66,10 +69,17 @@ export class Pane {
             names,
         });
         if (problem !== last.problem) this.showProblem(problem, text);
-        if (answer !== last.answer) this.result.replaceChildren(...resultNodes(answer));
+        if (answer !== last.answer) this.showAnswer(answer);
         this.checks.show({ answer, stale });
         if (['answer', 'pick', 'dark'].some((key) => this.shown[key] !== last[key]))
             this.showNames(named, pick, answer, dark);
+    }
+
+    showAnswer(answer) {
+        const forms = formButtons(answer);
+        this.result.replaceChildren(...resultNodes(answer));
+        this.forms.replaceChildren(...forms);
+        this.forms.hidden = !forms.length;
     }
 
     showProblem(problem, text) {

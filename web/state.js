@@ -88,7 +88,12 @@ export const state = {
     ops: new Map() /* ops.js */,
     devices: null /* jobs.js */,
     job: null /* jobs.js: the partition that was sent last */,
-    board: { jobs: [], next: undefined, filter: '', problem: null } /* jobs.js: the list */,
+    board: {
+        jobs: [],
+        next: undefined,
+        filter: { state: '', user: '' },
+        problem: null,
+    } /* jobs.js: the list */,
     seen: new Map() /* jobs.js: the jobs that are looked at */,
     tile: null /* copypanel.js: who owns what */,
     predicted: null /* prediction.js: what the partition will do to memory */,

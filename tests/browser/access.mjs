@@ -201,6 +201,17 @@ test('on a phone nothing is wider than the screen, and a tap sets the cursor', a
     assert.ok((await figure(page).locator('.grid').boundingBox()).height > 300);
 });
 
+test('on a phone the picture comes before the form that it is of', async ({ open }) => {
+    const views = { copy: '#tile', mma: '#mma', access: '#access' };
+    for (const [view, picture] of Object.entries(views)) {
+        const page = await open(hashOf({ view }), { viewport: { width: 390, height: 844 }, isMobile: true });
+        const top = async (one) => (await page.locator(one).first().boundingBox()).y;
+        await page.locator(`${picture} .figure`).first().waitFor();
+        const [of, form] = [await top(`${picture} .figure`), await top(`#side-${view} input`)];
+        assert.ok(of < form, `${view}: ${of} and ${form}`);
+    }
+});
+
 test('the policy of the page is strict, and its markup holds no script and no style', async () => {
     const response = await fetch(URL_BASE);
     const policy = response.headers.get('content-security-policy');

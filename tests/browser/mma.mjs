@@ -198,7 +198,7 @@ test('mma: what a descriptor reads is held by nobody; registers are counted', as
     await reads(page, /^A\(\d+,0\) in shared memory: read through a descriptor/);
 });
 
-/* A quarter of a million values of B, read by each of 128 threads: /mma lists no more. */
+/* Half a million values of B, if each of 128 threads held what the descriptor reads. */
 test('mma: the largest wgmma, too', async ({ open }) => {
     const atom = 'SM90_64x256x16_F32F16F16_SS<GMMA::Major::K,GMMA::Major::K>';
     const page = await open(hashed({ atom }, { held: 37 }));
@@ -225,14 +225,10 @@ test('mma: the largest wgmma, too', async ({ open }) => {
 test('mma: one of two and a half thousand atoms is found by parts of its name', async ({ open }) => {
     const page = await open(hashed({ atom: ATOM }));
     const { atoms } = await api('/atoms');
-    const kinds = await Promise.all(
-        atoms
-            .filter((name, i) => i % 23 === 0)
-            .map(async (name) => [name, (await api(`/atoms/${encodeURIComponent(name)}`)).kind]),
-    );
     await page.locator('#mma-atom').click();
     const listed = await page.evaluate(async () => (await import('./mma.js')).mmaAtoms());
-    for (const [name, kind] of kinds) assert.equal(listed.includes(name), kind === 'mma', name);
+    const mmas = atoms.filter(({ kind }) => kind === 'mma').map(({ name }) => name);
+    assert.deepEqual(listed, mmas);
     await eventually(
         () => page.locator('.picker-count').innerText(),
         (text) => assert.match(text, new RegExp(`of ${listed.length.toLocaleString('en')} atoms`)),
@@ -317,4 +313,36 @@ test('mma: copied as C++, and as curl and Python that give what the page shows',
     assert.deepEqual(JSON.parse(execFileSync('sh', ['-c', `${line} -s`], { encoding: 'utf8' })), expected);
     const program = await shared(page, 'Copy as Python');
     assert.deepEqual(JSON.parse(execFileSync('python3', ['-c', program], { encoding: 'utf8' })), expected);
+});
+
+test('a tiled MMA of a pasted program is opened in MMA, one of its own name too', async ({ open }) => {
+    const program = [
+        `auto mma = make_tiled_mma(${ATOM}{}, Layout<Shape<_2,_2>>{}, Tile<_32,_32,_16>{});`,
+        'auto copy = make_tiled_copy(Copy_Atom<UniversalCopy<uint64_t>, half_t>{},',
+        '    Layout<Shape<_16,_8>, Stride<_8,_1>>{}, Layout<Shape<_1,_4>>{});',
+        'auto of_a = make_tiled_copy_A(Copy_Atom<SM75_U32x4_LDSM_N, half_t>{}, mma);',
+        'mma',
+    ].join('\n');
+    const page = await open(hashOf({ e: program }));
+    const buttons = page.locator('.forms button');
+    await eventually(
+        () => buttons.allInnerTexts(),
+        (texts) => assert.deepEqual(texts, ['Open in MMA', 'Open copy in Copy']),
+    );
+    await buttons.first().click();
+    for (const [field, text] of Object.entries({ ...FOUR, atom_layout: '(2,2,1):(1,2,0)' }))
+        assert.equal(await page.inputValue(`#mma-${field}`), text);
+    await eventually(
+        () => page.locator('.predicted tbody tr').first().innerText(),
+        (text) => assert.match(text, /A 32×16/),
+    );
+    await page.goBack();
+    await buttons.last().click();
+    const copy = { type: 'half_t', atom: 'UniversalCopy<uint64_t>', thr: '(16,8):(8,1)', val: '(1,4):(0,1)' };
+    for (const [field, text] of Object.entries(copy))
+        assert.equal(await page.inputValue(`#copy-${field}`), text);
+    await eventually(
+        () => page.locator('#tile .figure-title').innerText(),
+        (text) => assert.match(text, /128 threads × 4 values/),
+    );
 });

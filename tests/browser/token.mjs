@@ -9,13 +9,12 @@ import { eventually, hashOf, results, test } from './harness.mjs';
 const START_MS = 10000;
 const LAYOUTD = `${process.env.BUILD}/layoutd`;
 
-/* run(base, token) against a daemon of its own, which knows one token. */
+/* run(base, token, other) against a daemon of its own, which knows two tokens. */
 async function guarded(run) {
     const folder = await mkdtemp(join(tmpdir(), 'layoutd-token-'));
     const tokens = join(folder, 'tokens');
-    const token = execFileSync(LAYOUTD, ['token', 'add', 'ann', '--tokens', tokens], {
-        encoding: 'utf8',
-    }).trim();
+    const add = (name) => execFileSync(LAYOUTD, ['token', 'add', name, '--tokens', tokens], { encoding: 'utf8' });
+    const [token, other] = ['ann', 'bob'].map((name) => add(name).trim());
     const flags = ['--listen', '127.0.0.1:0', '--web', 'web', '--workers', 'cpu', '--tokens', tokens];
     const daemon = spawn(LAYOUTD, [...flags, '--data', join(folder, 'data')], {
         stdio: ['ignore', 'ignore', 'pipe'],
@@ -31,7 +30,7 @@ async function guarded(run) {
             },
             START_MS,
         );
-        await run(base, token);
+        await run(base, token, other);
     } finally {
         const ended = new Promise((done) => daemon.once('exit', done));
         daemon.kill();
@@ -103,5 +102,46 @@ test('token: asked for, kept for the tab, sent with everything, shown nowhere', 
         await page.getByRole('button', { name: 'Forget it' }).click();
         await dialog.waitFor();
         assert.equal(await page.evaluate(() => sessionStorage.getItem('layoutd-token')), null);
+        await page.close(); /* before its daemon goes */
+    }));
+
+test('jobs: one may look at one’s own alone', ({ open }) =>
+    guarded(async (base, token, other) => {
+        const spec = {
+            kind: 'copy',
+            type: 'half_t',
+            atom: 'UniversalCopy<uint64_t>',
+            thr: '(4,2):(2,1)',
+            val: '(1,4):(0,1)',
+            src: '(64,64):(64,1)',
+            dst: '(64,64):(64,1)',
+            fresh: true,
+        };
+        const submit = async (one) => {
+            const headers = { 'Content-Type': 'application/json', Authorization: `Bearer ${one}` };
+            const body = JSON.stringify(spec);
+            return (await fetch(`${base}/jobs`, { method: 'POST', headers, body })).json();
+        };
+        const mine = [await submit(token), await submit(token)];
+        const theirs = await submit(other);
+        const before = (page) =>
+            page.addInitScript((text) => sessionStorage.setItem('layoutd-token', text), token);
+        const page = await open(hashOf({ view: 'jobs' }), { base, before });
+        const listed = () =>
+            page
+                .locator('[data-key^="open "]')
+                .evaluateAll((rows) => rows.map((one) => one.dataset.key.replace('open ', '')));
+        const ids = (...jobs) => jobs.map(({ id }) => id);
+        await eventually(listed, (now) => assert.deepEqual(now, ids(theirs, mine[1], mine[0])));
+        await page.selectOption('#job-user', 'mine');
+        await eventually(listed, (now) => assert.deepEqual(now, ids(mine[1], mine[0])));
+        await page.selectOption('#job-state', 'cancelled');
+        await eventually(
+            () => page.locator('.jobs').innerText(),
+            (text) => assert.equal(text, 'No such jobs.'),
+        );
+        await page.selectOption('#job-state', 'all');
+        await page.selectOption('#job-user', 'everybody’s');
+        await eventually(listed, (now) => assert.deepEqual(now, ids(theirs, mine[1], mine[0])));
         await page.close(); /* before its daemon goes */
     }));
