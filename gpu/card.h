@@ -130,9 +130,10 @@ void gpu_readings_add(cJSON *result, const struct gpu_measurement *m);
 
 /* ---- counters.c ---- */
 
-/* Launch a kernel once more under the hardware's counters; `counters` gets "measured", or "measured": null and "why",
- * and where it has a prediction "equal". False only when the card failed. */
-bool gpu_counters_add(struct gpu_card *card, struct gpu_contender kernel, cJSON *counters);
+/* Launch a kernel once more under the hardware's counters, if the job asks for them, and after the timing: a profiler may
+ * slow down what follows. The result's "counters" get "measured", or "measured": null and "why", and where there is a
+ * prediction "equal". False only when the card failed. */
+bool gpu_counters_add(struct gpu_card *card, struct gpu_job *job, struct gpu_contender kernel);
 
 #endif
 #endif

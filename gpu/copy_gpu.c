@@ -161,20 +161,6 @@ static bool time_copy(struct gpu_card *card, struct gpu_job *job, const struct g
     return true;
 }
 
-/* After the timing: a profiler may slow down what follows. */
-static bool count_copy(struct gpu_card *card, struct gpu_job *job, const struct gpu_arrays *arrays)
-{
-    cJSON *counters = cJSON_GetObjectItemCaseSensitive(job->result, "counters");
-    const struct timing t = {job->plan, arrays};
-    if (job->plan->counters)
-        return gpu_counters_add(card, (struct gpu_contender){.launch = launch_copy, .arg = &t}, counters) ||
-               gpu_card_failed(card, job);
-    cJSON_AddNullToObject(counters, "measured");
-    cJSON_AddStringToObject(counters, "why",
-                            "not asked for: \"counters\": true reads them, which takes a second");
-    return true;
-}
-
 bool gpu_copy_run_gpu(struct gpu_card *card, struct gpu_job *job)
 {
     struct gpu_arrays arrays = {0};
@@ -194,7 +180,8 @@ bool gpu_copy_run_gpu(struct gpu_card *card, struct gpu_job *job)
     gpu_job_partial(job);
     const bool timed = time_copy(card, job, &arrays);
     gpu_job_lap(job, "time", &since);
-    if (!timed || !count_copy(card, job, &arrays))
+    const struct timing t = {job->plan, &arrays};
+    if (!timed || !gpu_counters_add(card, job, (struct gpu_contender){.launch = launch_copy, .arg = &t}))
         return false;
     gpu_job_lap(job, "count", &since);
     return true;

@@ -312,7 +312,9 @@ static void add_measured(const struct session *s, cJSON *counters)
     }
 }
 
-bool gpu_counters_add(struct gpu_card *card, struct gpu_contender kernel, cJSON *counters)
+/* False only when the card failed. */
+static bool read_counters(struct gpu_card *card, struct gpu_contender kernel, cJSON *counters,
+                          const char **why)
 {
     struct session s = {.card = card, .kernel = kernel, .card_ok = true};
     if (open_profiler(card) && count(&s)) {
@@ -321,19 +323,35 @@ bool gpu_counters_add(struct gpu_card *card, struct gpu_contender kernel, cJSON 
             gpu_counters_compare(counters);
         return true;
     }
-    cJSON_AddNullToObject(counters, "measured");
-    cJSON_AddStringToObject(counters, "why", profiler.why);
+    *why = profiler.why;
     return s.card_ok;
 }
 
 #elif defined(GPU_HAVE_CUDA)
 
-bool gpu_counters_add(struct gpu_card *card, struct gpu_contender kernel, cJSON *counters)
+static bool read_counters(struct gpu_card *card, struct gpu_contender kernel, cJSON *counters,
+                          const char **why)
 {
-    (void)card, (void)kernel;
-    cJSON_AddNullToObject(counters, "measured");
-    cJSON_AddStringToObject(counters, "why", "built without CUPTI's headers, which come with CUDA's toolkit");
+    (void)card, (void)kernel, (void)counters;
+    *why = "built without CUPTI's headers, which come with CUDA's toolkit";
     return true;
 }
 
+#endif
+
+#ifdef GPU_HAVE_CUDA
+bool gpu_counters_add(struct gpu_card *card, struct gpu_job *job, struct gpu_contender kernel)
+{
+    cJSON *counters = cJSON_GetObjectItemCaseSensitive(job->result, "counters");
+    const char *why = NULL;
+    if (!job->plan->counters)
+        why = "not asked for: \"counters\": true reads them, which takes a second";
+    else if (!read_counters(card, kernel, counters, &why))
+        return gpu_card_failed(card, job);
+    if (why) {
+        cJSON_AddNullToObject(counters, "measured");
+        cJSON_AddStringToObject(counters, "why", why);
+    }
+    return true;
+}
 #endif

@@ -23,8 +23,9 @@ enum {
     EXPONENTS = 4, /* that are drawn, from the bias's least multiple of 4 on: [2^-3, 2) */
     DEVIATIONS = 8 /* 1e-13 of what is drawn lies beyond */
 };
-static const double RMS = 0.775;    /* of a product of two such values */
-static const double GREATEST = 4;   /* of it */
+static const double RMS = 0.775;  /* of a product of two such values */
+static const double GREATEST = 4; /* of it */
+static const double GREATEST_VALUE = 2;
 static const double LEAN = 1.0 / 8; /* of a unit, a step */
 static const int FP8_BITS = 13;     /* that Hopper and Ada keep of a sum of products of 8-bit floats */
 
@@ -67,6 +68,35 @@ static double most_of_mean(double n)
     return sqrt(1 + DEVIATIONS * sqrt(2 / n));
 }
 
+/* Of a row's partial sums: their root mean square, at most; *greatest: the greatest magnitude of one. */
+static double magnitude_of(const struct gpu_gemm *g, double *greatest)
+{
+    const double k = (double)g->k, worst = GREATEST * k;
+    const bool random = is_random(&g->of[0].tensor) && is_random(&g->of[1].tensor);
+    const double typical = RMS * sqrt(k) * most_of_mean(k) * most_of_mean((double)g->n) + GREATEST;
+    *greatest = random ? fmin(DEVIATIONS * typical, worst) : worst;
+    return random ? fmin(typical, worst) : worst;
+}
+
+void gpu_gemm_range_check(struct la_ctx *cx, const struct gpu_gemm *g, const char **field)
+{
+    const struct gpu_number *d = g->instruction.of[LA_D].number;
+    double sum;
+    if (d->kind != GPU_FLOAT)
+        return;
+    magnitude_of(g, &sum);
+    const double end = ldexp(2 - ldexp(1, -(int)d->mantissa), (1 << (d->exponent - 1)) - 1);
+    const double result = fabs(g->alpha) * sum + fabs(g->beta) * GREATEST_VALUE;
+    *field = "problem";
+    if (sum > end)
+        la_fail(cx, LA_E_limit, "sums of %lld products may come to %.3g, and %s ends at %.6g",
+                (long long)g->k, sum, d->name, end);
+    *field = fabs(g->alpha) * sum > end ? "alpha" : "beta";
+    if (result > end)
+        la_fail(cx, LA_E_limit, "with alpha %g and beta %g results may come to %.3g, and %s ends at %.6g",
+                g->alpha, g->beta, result, d->name, end);
+}
+
 struct gpu_gemm_bound gpu_gemm_bound_of(const struct gpu_gemm *g)
 {
     const struct gpu_instruction *in = &g->instruction;
@@ -77,16 +107,15 @@ struct gpu_gemm_bound gpu_gemm_bound_of(const struct gpu_gemm *g)
     const double n = ceil((double)g->k / (double)in->k), k = (double)g->k, columns = (double)g->n;
     const double u = step_error(in), reference = ldexp(k + columns, -52);
     const bool random = is_random(&g->of[0].tensor) && is_random(&g->of[1].tensor);
-    const double typical = RMS * sqrt(k) * most_of_mean(k) * most_of_mean(columns) + GREATEST,
-                 worst = GREATEST * k;
+    double greatest;
     b.partial = u * (DEVIATIONS * sqrt(n) + LEAN * n) + ldexp(k, -52);
     b.result = ldexp(1, -(int)d->mantissa - 1) +
                ldexp(1, d->bits == 64 ? -51 : -22); /* D's rounding, and the factors' */
-    b.magnitude = random ? fmin(typical, worst) : worst;
+    b.magnitude = magnitude_of(g, &greatest);
     const double of_row = u * ((random ? 1 : DEVIATIONS) * sqrt(n) + LEAN * n) + reference;
     b.row = DEVIATIONS * sqrt(columns) *
             (fabs(g->alpha) * of_row * b.magnitude +
-             b.result * (fabs(g->alpha) * b.magnitude + 2 * fabs(g->beta)));
+             b.result * (fabs(g->alpha) * b.magnitude + GREATEST_VALUE * fabs(g->beta)));
     return b;
 }
 

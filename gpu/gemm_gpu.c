@@ -151,20 +151,6 @@ static bool time_gemm(struct gpu_card *card, struct gpu_job *job, const struct g
     return true;
 }
 
-/* After the timing: a profiler may slow down what follows. */
-static bool count_gemm(struct gpu_card *card, struct gpu_job *job, const struct gpu_gemm_arrays *arrays)
-{
-    cJSON *counters = cJSON_GetObjectItemCaseSensitive(job->result, "counters");
-    const struct timing t = {job->plan, arrays};
-    if (job->plan->counters)
-        return gpu_counters_add(card, (struct gpu_contender){.launch = launch, .arg = &t}, counters) ||
-               gpu_card_failed(card, job);
-    cJSON_AddNullToObject(counters, "measured");
-    cJSON_AddStringToObject(counters, "why",
-                            "not asked for: \"counters\": true reads them, which takes a second");
-    return true;
-}
-
 bool gpu_gemm_run_gpu(struct gpu_card *card, struct gpu_job *job)
 {
     struct gpu_gemm_arrays arrays = {0};
@@ -183,7 +169,9 @@ bool gpu_gemm_run_gpu(struct gpu_card *card, struct gpu_job *job)
     if (!verified)
         return true;
     gpu_job_partial(job);
-    return time_gemm(card, job, &arrays) && count_gemm(card, job, &arrays);
+    const struct timing t = {job->plan, &arrays};
+    return time_gemm(card, job, &arrays) &&
+           gpu_counters_add(card, job, (struct gpu_contender){.launch = launch, .arg = &t});
 }
 
 #else

@@ -10,7 +10,10 @@
 #include <math.h>
 #include <string.h>
 
-enum { BASE_BYTES = 128 /* buffers begin there: costs of shared memory are those that were foreseen */ };
+enum {
+    BASE_BYTES = 128, /* buffers begin there: costs of shared memory are those that were foreseen */
+    LEAST_STAGES = 2
+};
 
 /* Leave with the error that a function of another convention has filled in. */
 _Noreturn static void fail_again(struct la_ctx *cx)
@@ -113,16 +116,33 @@ static void check_threads(struct la_ctx *cx, struct gpu_gemm_planning *p)
         p->along[i] = la_product(cx, la_mode(cx, mma->thr_vmnk.shape, i + 1))->value;
 }
 
+/* Along each mode the TiledMMA has whole atoms. */
+static void set_layer(struct la_ctx *cx, struct gpu_gemm_planning *p)
+{
+    const struct gpu_instruction *in = &p->g->instruction;
+    const int64_t atoms[3] = {in->m * p->along[0], in->n * p->along[1], in->k};
+    *p->field = "permutation";
+    for (uint32_t i = 0; i < 3; i++) {
+        p->layer[i] = la_tiled_mma_size(cx, p->g->mma, i)->value;
+        if (p->layer[i] > GPU_GEMM_MAX_EXTENT)
+            la_fail(cx, LA_E_limit, "the permutation makes the TiledMMA %lld along %c; %d is the most",
+                    (long long)p->layer[i], "MNK"[i], GPU_GEMM_MAX_EXTENT);
+        if (p->layer[i] < 1 || p->layer[i] % atoms[i] != 0)
+            la_fail(cx, LA_E_tile_does_not_divide,
+                    "the permutation %s makes the TiledMMA %lld along %c, no multiple of the %lld of its "
+                    "atoms",
+                    la_print_tuple(cx, p->g->permutation, LA_SPELL_TEXT), (long long)p->layer[i], "MNK"[i],
+                    (long long)atoms[i]);
+    }
+}
+
 static void set_mma(struct la_ctx *cx, struct gpu_gemm_planning *p)
 {
     set_atom_layout(cx, p);
     set_permutation(cx, p);
-    *p->field = "atom_layout";
-    p->g->mma = la_make_tiled_mma(cx, p->g->instruction.atom, p->g->atom_layout, p->g->permutation);
+    p->g->mma = gpu_mma_tile(cx, p->g->instruction.atom, p->g->atom_layout, p->g->permutation, p->field);
     check_threads(cx, p);
-    *p->field = "permutation";
-    for (uint32_t i = 0; i < 3; i++)
-        p->layer[i] = la_tiled_mma_size(cx, p->g->mma, i)->value;
+    set_layer(cx, p);
 }
 
 /* ---- the tile ---- */
@@ -182,31 +202,45 @@ static void check_registers(struct la_ctx *cx, struct gpu_gemm_planning *p)
                 (long long)g->accumulator_words, (long long)g->fragment_words, GPU_GEMM_REGISTERS);
 }
 
-/* Along each mode the permutation takes whole atoms, and gives every element of the tile one place. */
+/* So many stages of both operands fit into shared memory. */
+static void check_shared(struct la_ctx *cx, struct gpu_gemm_planning *p, int64_t stages,
+                         const int64_t bytes[2])
+{
+    *p->field = p->spec->stages ? "stages" : "tile";
+    if (bytes[0] + bytes[1] > GPU_MAX_SMEM / stages)
+        la_fail(cx, LA_E_limit,
+                "%lld stages of %lld bytes of A and %lld of B are %lld bytes of shared memory; a block has "
+                "%d at most",
+                (long long)stages, (long long)bytes[0], (long long)bytes[1],
+                (long long)(stages * (bytes[0] + bytes[1])), GPU_MAX_SMEM);
+}
+
+/* Before layouts are looked for: each has one place an element at the least. */
+static void check_stages(struct la_ctx *cx, struct gpu_gemm_planning *p)
+{
+    const struct gpu_gemm *g = p->g;
+    int64_t bytes[2];
+    for (int i = 0; i < 2; i++)
+        bytes[i] = g->tile[i] * g->tile[2] * g->instruction.of[i].number->bits / 8;
+    check_shared(cx, p, p->spec->stages > LEAST_STAGES ? p->spec->stages : LEAST_STAGES, bytes);
+}
+
+/* In the order of the permutation the tile has each of its elements once, along each mode. */
 static void check_permutation(struct la_ctx *cx, struct gpu_gemm_planning *p)
 {
     const struct gpu_gemm *g = p->g;
-    const int64_t atoms[3] = {g->instruction.m * p->along[0], g->instruction.n * p->along[1],
-                              g->instruction.k};
     const struct la_node *extent[3], *one[3];
-    const char *text = la_print_tuple(cx, g->permutation, LA_SPELL_TEXT);
     *p->field = "permutation";
     for (uint32_t i = 0; i < 3; i++) {
-        if (p->layer[i] % atoms[i] != 0)
-            la_fail(cx, LA_E_tile_does_not_divide,
-                    "the permutation %s makes the tile of the TiledMMA %lld along %c, no multiple of the %lld "
-                    "of its atoms",
-                    text, (long long)p->layer[i], "MNK"[i], (long long)atoms[i]);
-        if (g->tile[i] > GPU_MAX_SMEM)
-            la_fail(cx, LA_E_limit, "a tile of %lld along %c is more than the %d bytes of shared memory",
-                    (long long)g->tile[i], "MNK"[i], GPU_MAX_SMEM);
         extent[i] = la_int(cx, g->tile[i], true);
         one[i] = la_int(cx, 1, true);
     }
     const struct la_layout each = la_make_layout(cx, la_tuple(cx, 3, extent), la_tuple(cx, 3, one));
     const struct la_layout permuted = la_logical_divide(cx, each, la_value_tuple(g->mma->permutation));
     for (uint32_t i = 0; i < 3; i++)
-        gpu_bijection_check(cx, la_format(cx, "permutation %s: the tile along %c,", text, "MNK"[i]),
+        gpu_bijection_check(cx,
+                            la_format(cx, "permutation %s: the tile along %c,",
+                                      la_print_tuple(cx, g->permutation, LA_SPELL_TEXT), "MNK"[i]),
                             la_layout_mode(cx, permuted, i), g->tile[i]);
 }
 
@@ -225,6 +259,7 @@ static void set_tile(struct la_ctx *cx, struct gpu_gemm_planning *p)
         p->g->tile[2] = p->layer[2];
     check_tile(cx, p);
     check_registers(cx, p);
+    check_stages(cx, p);
     check_permutation(cx, p);
 }
 
@@ -377,17 +412,13 @@ static void set_stages(struct la_ctx *cx, struct gpu_gemm_planning *p)
         bytes[i] = (g->of[i].smem->span * g->of[i].bits / 8 + BASE_BYTES - 1) / BASE_BYTES * BASE_BYTES;
     g->b_offset = bytes[0];
     g->stage_bytes = bytes[0] + bytes[1];
-    *p->field = p->spec->stages ? "stages" : "tile";
-    if (p->spec->stages == 1)
-        la_fail(cx, LA_E_domain, "stages 1: one stage is read while another is on its way, so 2 at least");
+    *p->field = "stages";
+    if (p->spec->stages && p->spec->stages < LEAST_STAGES)
+        la_fail(cx, LA_E_domain, "stages %lld: one stage is read while another is on its way, so %d at least",
+                (long long)p->spec->stages, LEAST_STAGES);
     g->stages = p->spec->stages ? p->spec->stages : gpu_gemm_choose_stages(g);
+    check_shared(cx, p, g->stages, bytes);
     p->plan->shared_bytes = g->stages * g->stage_bytes;
-    if (p->plan->shared_bytes > GPU_MAX_SMEM)
-        la_fail(cx, LA_E_limit,
-                "%lld stages of %lld bytes of A and %lld of B are %lld bytes of shared memory; a block has "
-                "%d at most",
-                (long long)g->stages, (long long)bytes[0], (long long)bytes[1],
-                (long long)p->plan->shared_bytes, GPU_MAX_SMEM);
 }
 
 static void set_grid(struct la_ctx *cx, struct gpu_gemm_planning *p)
@@ -435,7 +466,7 @@ static void check_problem(struct la_ctx *cx, struct gpu_gemm_planning *p)
         if (integer && (floor(x) != x || fabs(x) > INT32_MAX))
             la_fail(cx, LA_E_domain, "%s %.17g: D is of %s, so it is an integer of 32 bits", *p->field, x,
                     g->instruction.of[LA_D].number->name);
-        if (!integer && fabs(x) > 1e30)
+        if (!integer && fabs(x) > (double)1e30f) /* what 1e30 may be rounded to */
             la_fail(cx, LA_E_domain, "%s %.17g: 1e30 is the most", *p->field, x);
         if (!integer && g->instruction.of[LA_D].number->bits < 64)
             *factor[i] = (double)(float)x; /* as the kernel has it */
@@ -453,6 +484,7 @@ static void make_body(struct la_ctx *cx, void *arg)
     check_problem(cx, p);
     set_tile(cx, p);
     set_tensors(cx, p);
+    gpu_gemm_range_check(cx, g, p->field);
     set_operands(cx, p);
     set_accumulators(cx, p);
     set_stages(cx, p);

@@ -17,7 +17,9 @@ static bool read_problem(const struct gpu_reading *r, void *member)
     int64_t *out = member;
     unsigned seen = 0;
     if (!cJSON_IsObject(r->item))
-        return gpu_refuse(r->cx, LA_E_kind, "'problem' takes an object: {\"m\":4096,\"n\":4096,\"k\":4096}");
+        return gpu_refuse(r->cx, LA_E_kind,
+                          "'problem' takes an object, {\"m\":4096,\"n\":4096,\"k\":4096}, not %s",
+                          gpu_given(r->cx, r->item));
     for (const cJSON *item = r->item->child; item; item = item->next) {
         unsigned i = 0;
         while (i < 3 && strcmp(item->string, names[i]) != 0)
@@ -27,8 +29,8 @@ static bool read_problem(const struct gpu_reading *r, void *member)
                               "'problem' has m, n and k, each once; this is '%.60s'", item->string);
         const double x = cJSON_IsNumber(item) ? item->valuedouble : NAN;
         if (!(x >= 1 && x <= MAX_EXTENT) || floor(x) != x)
-            return gpu_refuse(r->cx, LA_E_domain, "'problem': %s is an integer from 1 to %d", names[i],
-                              MAX_EXTENT);
+            return gpu_refuse(r->cx, LA_E_domain, "'problem': %s is an integer from 1 to %d, not %s",
+                              names[i], MAX_EXTENT, gpu_given(r->cx, item));
         out[i] = (int64_t)x;
         seen |= 1u << i;
     }
@@ -38,7 +40,8 @@ static bool read_problem(const struct gpu_reading *r, void *member)
 static bool read_number(const struct gpu_reading *r, void *member)
 {
     *(double *)member = cJSON_IsNumber(r->item) ? r->item->valuedouble : NAN;
-    return isfinite(*(double *)member) || gpu_refuse(r->cx, LA_E_kind, "'%s' takes a number", r->field->name);
+    return isfinite(*(double *)member) || gpu_refuse(r->cx, LA_E_kind, "'%s' takes a number, not %s",
+                                                     r->field->name, gpu_given(r->cx, r->item));
 }
 
 static bool is_auto(const cJSON *item)
@@ -61,7 +64,8 @@ static bool read_wish(const struct gpu_reading *r, void *member)
     enum gpu_wish *out = member;
     *out = cJSON_IsTrue(r->item) ? GPU_WISH_YES : cJSON_IsFalse(r->item) ? GPU_WISH_NO : GPU_WISH_AUTO;
     return cJSON_IsBool(r->item) || is_auto(r->item) ||
-           gpu_refuse(r->cx, LA_E_kind, "'%s' takes true, false or \"auto\"", r->field->name);
+           gpu_refuse(r->cx, LA_E_kind, "'%s' takes true, false or \"auto\", not %s", r->field->name,
+                      gpu_given(r->cx, r->item));
 }
 
 #define MMA(member) offsetof(struct gpu_spec, mma.member)

@@ -204,6 +204,8 @@ struct gpu_plan {
 /* Resolve a spec. False when it is refused: cx->error says why, *field which field of the spec is at fault
  * (or NULL). A position in the error counts bytes of that field's text. */
 bool gpu_plan_make(struct la_ctx *cx, const cJSON *spec, struct gpu_plan **out, const char **field);
+/* Read a spec's fields and resolve nothing, which may take a tenth of a second. False as above. */
+bool gpu_spec_fields(struct la_ctx *cx, const cJSON *spec, enum gpu_plant *plant, const char **field);
 /* The spec with everything that was left open filled in: a valid spec again. The caller owns it. */
 cJSON *gpu_plan_spec(struct la_ctx *cx, const struct gpu_plan *plan);
 /* What follows from the spec: tiler, layouts, counts, bytes. The caller owns it. */

@@ -94,7 +94,7 @@ static inline const char *gpu_layout_text(struct la_ctx *cx, struct la_layout la
 struct gpu_map gpu_map_of(struct la_ctx *cx, struct la_layout layout);
 /* The map whose modes are those of all parts, in order. */
 struct gpu_map gpu_map_join(struct la_ctx *cx, uint32_t n, const struct gpu_map *parts);
-/* Fails unless the layout takes each of 0..size-1 once, so that every thread (or value) has one place; name: what has it. */
+/* Fails unless the layout, called `name`, takes each of 0..size-1 once: every thread, or value, has one place. */
 void gpu_bijection_check(struct la_ctx *cx, const char *name, struct la_layout layout, int64_t limit);
 /* names: the spec's fields, for messages; *field becomes the one at fault. */
 struct gpu_partition gpu_partition_make(struct la_ctx *cx, struct la_layout thr, struct la_layout val,

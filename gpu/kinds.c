@@ -78,6 +78,14 @@ bool gpu_plan_make(struct la_ctx *cx, const cJSON *spec, struct gpu_plan **out, 
     return true;
 }
 
+bool gpu_spec_fields(struct la_ctx *cx, const cJSON *json, enum gpu_plant *plant, const char **field)
+{
+    struct gpu_spec spec = {0};
+    const bool ok = gpu_spec_read(cx, json, &spec, field);
+    *plant = spec.plant;
+    return ok;
+}
+
 /* ---- plan -> JSON ---- */
 
 cJSON *gpu_plan_spec(struct la_ctx *cx, const struct gpu_plan *plan)

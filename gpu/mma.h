@@ -102,6 +102,9 @@ bool gpu_mma_read_atoms(struct la_ctx *cx, const char *text, enum la_integers in
 /* Permutations of M, N and K: integers, layouts or _. */
 bool gpu_mma_read_permutation(struct la_ctx *cx, const char *text, enum la_integers integers,
                               const struct la_node **out);
+/* make_tiled_mma, its arguments looked at; leaves by la_fail, *field the one at fault. */
+const struct la_tiled_mma *gpu_mma_tile(struct la_ctx *cx, const struct la_atom *atom, struct la_layout atoms,
+                                        const struct la_node *permutation, const char **field);
 /* The MMA atom of that name, or a refusal with the nearest one. */
 bool gpu_mma_read_atom(struct la_ctx *cx, const char *text, const struct la_atom **out);
 

@@ -84,6 +84,38 @@ bool gpu_mma_read_permutation(struct la_ctx *cx, const char *text, enum la_integ
 
 /* ---- threads ---- */
 
+/* Atoms along M, N and K, of numbers that the algebra can go on with. */
+static void check_atoms(struct la_ctx *cx, struct la_layout atoms)
+{
+    const char *text = gpu_layout_text(cx, atoms);
+    if (la_rank(atoms.shape) > 3)
+        la_fail(cx, LA_E_rank_mismatch, "atom_layout %s has %u modes; an MMA has M, N and K", text,
+                la_rank(atoms.shape));
+    for (uint32_t i = 0; i < atoms.shape->span; i++) {
+        const int64_t extent = atoms.shape[i].value, stride = atoms.stride[i].value;
+        if (la_is_tuple(atoms.shape + i))
+            continue;
+        if (extent < 1 || extent > GPU_MAX_THREADS)
+            la_fail(cx, LA_E_domain, "atom_layout %s: %lld atoms along a mode; it takes 1 to %d", text,
+                    (long long)extent, GPU_MAX_THREADS);
+        if (stride > INT32_MAX || stride < -INT32_MAX)
+            la_fail(cx, LA_E_limit, "atom_layout %s: the stride %lld is far beyond the %d threads of a block",
+                    text, (long long)stride, GPU_MAX_THREADS);
+    }
+    if (!la_all_static(atoms.shape) || !la_all_static(atoms.stride))
+        la_fail(cx, LA_E_dynamic_stride, "atom_layout %s must be static: it is part of a TiledMMA's type",
+                la_print_layout(cx, atoms, LA_SPELL_CUTE));
+}
+
+const struct la_tiled_mma *gpu_mma_tile(struct la_ctx *cx, const struct la_atom *atom, struct la_layout atoms,
+                                        const struct la_node *permutation, const char **field)
+{
+    *field = "atom_layout";
+    check_atoms(cx, atoms);
+    *field = "permutation";
+    return la_make_tiled_mma(cx, atom, atoms, permutation);
+}
+
 /* Where each (V,M,N,K) is, and that no thread is two of them. */
 static void set_threads(struct la_ctx *cx, struct planning *p)
 {
@@ -352,18 +384,6 @@ static int64_t bytes_of(const struct gpu_mma *m, enum la_matrix x)
     return (part->extent[0] * part->extent[1] * m->in.of[x].number->bits + 7) / 8;
 }
 
-static void check_atoms(struct la_ctx *cx, struct la_layout atoms)
-{
-    if (la_rank(atoms.shape) > 3)
-        la_fail(cx, LA_E_rank_mismatch, "atom_layout %s has %u modes; an MMA has M, N and K",
-                gpu_layout_text(cx, atoms), la_rank(atoms.shape));
-    for (uint32_t i = 0; i < atoms.shape->span; i++)
-        if (!la_is_tuple(atoms.shape + i) &&
-            (atoms.shape[i].value < 1 || atoms.shape[i].value > GPU_MAX_THREADS))
-            la_fail(cx, LA_E_domain, "atom_layout %s: %lld atoms along a mode; it takes 1 to %d",
-                    gpu_layout_text(cx, atoms), (long long)atoms.shape[i].value, GPU_MAX_THREADS);
-}
-
 static void plan_body(struct la_ctx *cx, void *arg)
 {
     struct planning *p = arg;
@@ -372,13 +392,7 @@ static void plan_body(struct la_ctx *cx, void *arg)
     *p->field = "atom";
     if (!gpu_instruction_find(cx, p->atom, &m->in))
         la_fail(cx, cx->error.code, "%s", la_format(cx, "%s", cx->error.message));
-    *p->field = "atom_layout";
-    check_atoms(cx, p->atoms);
-    if (!la_all_static(p->atoms.shape) || !la_all_static(p->atoms.stride))
-        la_fail(cx, LA_E_dynamic_stride, "atom_layout %s must be static: it is part of a TiledMMA's type",
-                la_print_layout(cx, p->atoms, LA_SPELL_CUTE));
-    *p->field = "permutation";
-    m->tiled = la_make_tiled_mma(cx, p->atom, p->atoms, p->permutation);
+    m->tiled = gpu_mma_tile(cx, p->atom, p->atoms, p->permutation, p->field);
     set_threads(cx, p);
     check_together(cx, p);
     set_tile(cx, p);

@@ -68,13 +68,22 @@ static void set_tiler(struct la_ctx *cx, struct gpu_partition *p, struct la_layo
     p->tiler = la_tuple(cx, p->rank, modes);
 }
 
+static void check_static(struct la_ctx *cx, const char *name, struct la_layout layout)
+{
+    if (!la_all_static(layout.shape) || !la_all_static(layout.stride))
+        la_fail(cx, LA_E_dynamic_stride, "%s %s must be static: it is part of a TiledCopy's type", name,
+                la_print_layout(cx, layout, LA_SPELL_CUTE));
+}
+
 struct gpu_partition gpu_partition_make(struct la_ctx *cx, struct la_layout thr, struct la_layout val,
                                         const char *const names[2], const char **field)
 {
     struct gpu_partition p = {.thr = thr, .val = val};
     *field = names[0];
+    check_static(cx, names[0], thr);
     gpu_bijection_check(cx, names[0], thr, GPU_MAX_THREADS);
     *field = names[1];
+    check_static(cx, names[1], val);
     gpu_bijection_check(cx, names[1], val, GPU_MAX_VALUES);
     p.threads = la_size(cx, thr)->value;
     p.values = la_size(cx, val)->value;

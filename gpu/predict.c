@@ -249,10 +249,32 @@ static void add_not_compared(struct predicting *p)
 
 /* ---- */
 
+/* Half a second: a tile as large as shared memory at the edges of three modes takes less. */
+#define MOST_LOOKS (INT64_C(1) << 26)
+
+/* Every value of a tile is looked at once for each combination of edges, and for every value of its access whether that
+ * is inside. */
+static void check_looks(struct la_ctx *cx, const struct gpu_copy *c, const struct gpu_leg *leg)
+{
+    int64_t kinds = 1;
+    for (uint32_t k = 0; k < c->src.rank; k++)
+        kinds *= c->partial[k] ? 2 : 1;
+    const int64_t looks = kinds * leg->part.threads * leg->part.values * (leg->vector + 4);
+    if (!leg->tma && looks > MOST_LOOKS)
+        la_fail(cx, LA_E_limit,
+                "%lld kinds of tiles, of %lld threads with %lld values in accesses of %lld, are %lld things "
+                "to look "
+                "at; %lld is the most",
+                (long long)kinds, (long long)leg->part.threads, (long long)leg->part.values,
+                (long long)leg->vector, (long long)looks, (long long)MOST_LOOKS);
+}
+
 static void predict_body(struct la_ctx *cx, void *arg)
 {
     struct predicting *p = arg;
     const struct gpu_copy *c = &p->plan->copy;
+    check_looks(cx, c, &c->in);
+    check_looks(cx, c, &c->out);
     p->apart = cJSON_CreateObject();
     cJSON_AddItemToObject(p->json, "not_compared", p->apart);
     add_global(cx, p, &c->in, &c->src, gpu_is_cp_async(&c->in) ? LA_CP_ASYNC : LA_LOAD);

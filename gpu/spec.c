@@ -83,12 +83,26 @@ const char *gpu_did_you_mean(struct la_ctx *cx, const char *word, const char *co
     return near ? la_format(cx, " (did you mean '%s'?)", near) : "";
 }
 
+const char *gpu_given(struct la_ctx *cx, const cJSON *item)
+{
+    if (cJSON_IsNumber(item))
+        return la_format(cx, "%.15g", item->valuedouble);
+    if (cJSON_IsString(item))
+        return la_format(cx, "'%.60s'", item->valuestring);
+    return cJSON_IsNull(item)    ? "null"
+           : cJSON_IsTrue(item)  ? "true"
+           : cJSON_IsFalse(item) ? "false"
+           : cJSON_IsArray(item) ? "an array"
+                                 : "an object";
+}
+
 /* ---- readers: each fills the member of struct gpu_spec that its row names ---- */
 
 bool gpu_read_text(const struct gpu_reading *r, void *member)
 {
     if (!cJSON_IsString(r->item) || !r->item->valuestring[0])
-        return gpu_refuse(r->cx, LA_E_kind, "'%s' takes a text that is not empty", r->field->name);
+        return gpu_refuse(r->cx, LA_E_kind, "'%s' takes a text that is not empty, not %s", r->field->name,
+                          gpu_given(r->cx, r->item));
     *(const char **)member = r->item->valuestring;
     return true;
 }
@@ -123,8 +137,8 @@ bool gpu_read_integer(const struct gpu_reading *r, void *member)
 {
     const double x = cJSON_IsNumber(r->item) ? r->item->valuedouble : NAN;
     if (!(x >= 1 && x <= r->field->max) || floor(x) != x)
-        return gpu_refuse(r->cx, LA_E_domain, "'%s' takes an integer from 1 to %.0f", r->field->name,
-                          r->field->max);
+        return gpu_refuse(r->cx, LA_E_domain, "'%s' takes an integer from 1 to %.0f, not %s", r->field->name,
+                          r->field->max, gpu_given(r->cx, r->item));
     *(int64_t *)member = (int64_t)x;
     return true;
 }
@@ -138,7 +152,8 @@ bool gpu_read_text_or_null(const struct gpu_reading *r, void *member)
 bool gpu_read_truth(const struct gpu_reading *r, void *member)
 {
     *(bool *)member = cJSON_IsTrue(r->item);
-    return cJSON_IsBool(r->item) || gpu_refuse(r->cx, LA_E_kind, "'%s' takes true or false", r->field->name);
+    return cJSON_IsBool(r->item) || gpu_refuse(r->cx, LA_E_kind, "'%s' takes true or false, not %s",
+                                               r->field->name, gpu_given(r->cx, r->item));
 }
 
 #define AT(member) offsetof(struct gpu_spec, member)

@@ -40,6 +40,8 @@ bool gpu_read_word(const struct gpu_reading *r, void *member);
 bool gpu_read_integer(const struct gpu_reading *r, void *member);
 bool gpu_read_truth(const struct gpu_reading *r, void *member);
 
+/* What a field holds, for a message: 17, 'NaN', an object. */
+const char *gpu_given(struct la_ctx *cx, const cJSON *item);
 /* " (did you mean 'thr'?)", or nothing. */
 const char *gpu_did_you_mean(struct la_ctx *cx, const char *word, const char *const *words, size_t count);
 /* Of a list that NULL ends. */

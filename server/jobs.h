@@ -87,9 +87,9 @@ struct spec {
 };
 
 void handle_submit(struct request *rq);
-/* Have a plan made, and take apart what is left; memory for the plan is cx's. False with cx->error, and the field
- * at fault. */
-bool spec_read(struct la_ctx *cx, const struct server *server, cJSON *json, struct spec *out,
+/* Read the fields, and have a plan made of them when it must be `planned`; take apart what is left; memory for the plan
+ * is cx's. False with cx->error, and the field at fault. */
+bool spec_read(struct la_ctx *cx, const struct server *server, cJSON *json, bool planned, struct spec *out,
                const char **field);
 /* Answer with what is wrong with a spec. */
 void respond_bad_spec(struct request *rq, const struct la_error *error, const char *field);

@@ -242,13 +242,14 @@ const char *new_id(struct la_ctx *cx)
     return id;
 }
 
-bool spec_read(struct la_ctx *cx, const struct server *server, cJSON *json, struct spec *out,
+bool spec_read(struct la_ctx *cx, const struct server *server, cJSON *json, bool planned, struct spec *out,
                const char **field)
 {
     struct gpu_plan *plan;
-    if (!gpu_plan_make(cx, json, &plan, field))
+    enum gpu_plant plant;
+    if (!gpu_spec_fields(cx, json, &plant, field) || (planned && !gpu_plan_make(cx, json, &plan, field)))
         return false;
-    if (plan->plant != GPU_PLANT_NONE && !server->options.allow_planted_faults) {
+    if (plant != GPU_PLANT_NONE && !server->options.allow_planted_faults) {
         static const char message[] =
             "this daemon plants no faults: start it with --allow-planted-faults, for tests";
         *field = "plant";
@@ -293,7 +294,7 @@ static bool read_one(struct request *rq, struct submit *s)
 {
     struct spec spec;
     const char *field = NULL;
-    if (!spec_read(&rq->cx, rq->server, rq->json, &spec, &field)) {
+    if (!spec_read(&rq->cx, rq->server, rq->json, true, &spec, &field)) {
         const struct la_error error = rq->cx.error; /* writing resets it */
         respond_bad_spec(rq, &error, field);
         return false;

@@ -13,8 +13,10 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 enum {
+    PLAN_MS = 2000,  /* of a thread: children beyond are planned where they run, and refused there */
     MAX_FIELDS = 16, /* of a grid: more than a spec has that are worth trying */
     MAX_SPECS_BYTES =
         4 << 20 /* of all children: as trees they take thirty times as much, of one request's memory */
@@ -34,6 +36,7 @@ struct reading {
     const cJSON *base, *item; /* item: of a list, the next child's */
     struct grid grid;
     struct la_ctx plan; /* on an arena of its own: a plan is forgotten once it is made */
+    int64_t plan_until; /* of the thread's time */
     struct child_spec *children;
     size_t count;
 };
@@ -167,6 +170,13 @@ static const char *write_failure(struct la_ctx *cx, const struct la_error *error
     return j.data;
 }
 
+static int64_t thread_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
 static void make_child(struct la_ctx *cx, struct reading *r, size_t number, struct child_spec *out)
 {
     const char *field = NULL;
@@ -175,7 +185,7 @@ static void make_child(struct la_ctx *cx, struct reading *r, size_t number, stru
         la_fail(cx, LA_E_limit, "no memory for the children");
     *out = (struct child_spec){.id = new_id(cx), .vary = cJSON_PrintUnformatted(vary)};
     la_arena_reset(r->plan.arena);
-    if (!spec_read(&r->plan, r->rq->server, spec, &out->spec, &field)) {
+    if (!spec_read(&r->plan, r->rq->server, spec, thread_ms() < r->plan_until, &out->spec, &field)) {
         const char *kind = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(spec, "kind"));
         out->failure = write_failure(cx, &r->plan.error, field);
         out->spec = (struct spec){canonical_json(cx, spec), kind ? kind : "unknown", "any", false};
@@ -189,6 +199,7 @@ static void make_children(struct la_ctx *cx, void *arg)
 {
     struct reading *r = arg;
     r->children = la_alloc(cx, r->count * sizeof *r->children);
+    r->plan_until = thread_ms() + PLAN_MS;
     for (size_t i = 0; i < r->count; i++)
         make_child(cx, r, i, &r->children[i]);
 }

@@ -6,7 +6,7 @@
 #ifndef GPU_EMULATED_H
 #define GPU_EMULATED_H
 
-/* What CUDA C++ has and C++ has not. A thread that waits for the others gives way to them: each has a stack. */
+/* What CUDA C++ has and C++ has not. */
 static const char emulated_cuda[] =
     "#include <stdlib.h>\n#include <string.h>\n#include <ucontext.h>\n#include <vector>\n"
     "#define __device__\n#define __global__\n#define __launch_bounds__(n)\n"
@@ -25,31 +25,7 @@ static const char emulated_cuda[] =
     "    { word<bits>::type x; memcpy(&x, aligned(p, sizeof x), sizeof x); return x; }\n"
     "#define STORE(name, bits) \\\n"
     "    static void name(void *p, word<bits>::type x) { memcpy(aligned(p, sizeof x), &x, sizeof x); }\n"
-    "enum { STACK = 32768 };\n"
-    "static const void *from;\nstatic void *to;\nstatic void (*body)();\n"
-    "static ucontext_t scheduler, fiber[1024];\nstatic bool done[1024];\n"
-    "static void __syncthreads() { swapcontext(&fiber[threadIdx.x], &scheduler); }\n"
-    "static void __syncwarp() {}\n"
-    "static void start() { body(); done[threadIdx.x] = true; }\n"
-    "static void run_by_turns(unsigned block)\n{\n"
-    "    static char *stacks = (char *)malloc(1024 * (size_t)STACK);\n"
-    "    for (unsigned t = 0; t < block; ++t) {\n"
-    "        getcontext(&fiber[t]);\n"
-    "        fiber[t].uc_stack.ss_sp = stacks + t * (size_t)STACK;\n"
-    "        fiber[t].uc_stack.ss_size = STACK;\n"
-    "        fiber[t].uc_link = &scheduler;\n"
-    "        makecontext(&fiber[t], start, 0);\n"
-    "        done[t] = false;\n"
-    "    }\n"
-    "    for (bool any = true; any;) {\n"
-    "        any = false;\n"
-    "        for (threadIdx.x = 0; threadIdx.x < block; ++threadIdx.x)\n"
-    "            if (!done[threadIdx.x]) {\n"
-    "                any = true;\n"
-    "                swapcontext(&scheduler, &fiber[threadIdx.x]);\n"
-    "            }\n"
-    "    }\n"
-    "}\n";
+    "static const void *from;\nstatic void *to;\nstatic void __syncwarp() {}\n";
 
 /* cp.async: a group arrives when it is waited for. */
 static const char emulated_async[] =

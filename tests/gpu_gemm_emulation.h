@@ -9,37 +9,17 @@ static const char prelude[] =
     "struct alignas(16) uint4 { unsigned x, y, z, w; };\n"
     "static struct { unsigned x; } threadIdx, blockIdx, gridDim;\n"
     "alignas(1024) static unsigned char shared_bytes[232448];\n"
-    "static unsigned __cvta_generic_to_shared(const void *) { return 0; }\n"
-    "enum { STACK = 131072 };\n"
-    "static void (*body)();\n"
-    "static ucontext_t scheduler, fiber[1024];\nstatic bool done[1024];\n"
-    "static void give_way() { swapcontext(&fiber[threadIdx.x], &scheduler); }\n"
-    "static void __syncthreads() { give_way(); }\n"
-    "static void start() { body(); done[threadIdx.x] = true; }\n"
-    "static void run(unsigned grid, unsigned block, void (*thread)())\n{\n"
-    "    static char *stacks = (char *)malloc(1024 * (size_t)STACK);\n"
-    "    body = thread;\n"
-    "    gridDim.x = grid;\n"
-    "    for (blockIdx.x = 0; blockIdx.x < grid; ++blockIdx.x) {\n"
-    "        memset(shared_bytes, 0xff, sizeof shared_bytes);\n"
-    "        for (unsigned t = 0; t < block; ++t) {\n"
-    "            getcontext(&fiber[t]);\n"
-    "            fiber[t].uc_stack.ss_sp = stacks + t * (size_t)STACK;\n"
-    "            fiber[t].uc_stack.ss_size = STACK;\n"
-    "            fiber[t].uc_link = &scheduler;\n"
-    "            makecontext(&fiber[t], start, 0);\n"
-    "            done[t] = false;\n"
-    "        }\n"
-    "        for (bool any = true; any;) {\n"
-    "            any = false;\n"
-    "            for (threadIdx.x = 0; threadIdx.x < block; ++threadIdx.x)\n"
-    "                if (!done[threadIdx.x]) {\n"
-    "                    any = true;\n"
-    "                    swapcontext(&scheduler, &fiber[threadIdx.x]);\n"
-    "                }\n"
-    "        }\n"
-    "    }\n"
-    "}\n";
+    "static unsigned __cvta_generic_to_shared(const void *) { return 0; }\n";
+
+/* A kernel over its grid, after emulated_threads. */
+static const char prelude_run[] = "static void run(unsigned grid, unsigned block, void (*thread)())\n{\n"
+                                  "    body = thread;\n"
+                                  "    gridDim.x = grid;\n"
+                                  "    for (blockIdx.x = 0; blockIdx.x < grid; ++blockIdx.x) {\n"
+                                  "        memset(shared_bytes, 0xff, sizeof shared_bytes);\n"
+                                  "        run_by_turns(block);\n"
+                                  "    }\n"
+                                  "}\n";
 
 static const char prelude_memory[] =
     /* shared memory: an address is a byte of shared_bytes, aligned and inside */

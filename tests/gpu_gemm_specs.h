@@ -85,6 +85,9 @@ static const char *const small_gemms[] = {
          ",\"tile\":\"(64,64,32)\",\"atom_layout\":\"(2,2,1)\",\"permutation\":\"(32,32,16)\""),
     GEMM(F16, 128, 64, 64,
          ",\"tile\":\"(64,64,32)\",\"atom_layout\":\"(2,2,1)\",\"permutation\":\"(_,(8,2,2):(1,16,8),_)\""),
+    GEMM(F16, 128, 64, 64,
+         ",\"tile\":\"(64,64,32)\",\"atom_layout\":\"(2,2,1)\",\"permutation\":\"((16,2):(1,32),_,(2,8):(8,1)"
+         ")\""),
     GEMM(F16, 64, 100, 64, ",\"ldmatrix\":false"),
     GEMM(F16, 64, 100, 64, ",\"smem_copy_a\":\"SM75_U32x2_LDSM_N\",\"smem_copy_b\":\"SM75_U32x1_LDSM_N\""),
     GEMM(F16, 64, 100, 64,

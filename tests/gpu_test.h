@@ -87,6 +87,28 @@ static inline void check_refusal(void **state)
     plan_close(&p);
 }
 
+/* A number of the prediction of what the hardware counts. */
+struct prediction {
+    const char *spec, *side, *key;
+    double value;
+};
+
+static inline void check_prediction(void **state)
+{
+    const struct prediction *want = *state;
+    struct planned p;
+    assert_true(plan_open(&p, want->spec));
+    cJSON *json = gpu_predict(&p.cx, p.plan);
+    const cJSON *side = cJSON_GetObjectItemCaseSensitive(json, want->side);
+    const cJSON *number = cJSON_GetObjectItemCaseSensitive(side, want->key);
+    char *text = cJSON_PrintUnformatted(json);
+    if (!number || number->valuedouble != want->value)
+        fail_msg("%s\n  %s %s: not %.0f: %s", want->spec, want->side, want->key, want->value, text);
+    free(text);
+    cJSON_Delete(json);
+    plan_close(&p);
+}
+
 static size_t skipped; /* tests */
 
 /* Leave a test that this machine cannot run, and say why; it counts as neither passed nor failed. */

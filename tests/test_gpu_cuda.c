@@ -1,15 +1,10 @@
 /* test_gpu_cuda.c: the generated CUDA, without a GPU: compiled by NVRTC for three architectures, and compiled
  * as C++ and run thread by thread, so that what a kernel does is known before a card sees it. */
 #include "gpu_emulated.h"
-#include "gpu_test.h"
+#include "gpu_emulator.h"
 #include "kernels.h"
 
-#include <dirent.h>
-#include <dlfcn.h>
-#include <fcntl.h>
 #include <sys/stat.h>
-
-static char folder[] = "/tmp/layoutd-test-gpu-XXXXXX"; /* the cache, and the emulation's files */
 
 static const struct {
     const char *name;
@@ -130,8 +125,6 @@ static void check_cache(void **state)
 
 /* ---- the generated text run as C++: one thread after the other, by turns where they wait for each other ---- */
 
-static void *emulator; /* the shared object of all kernels, or NULL */
-
 /* A load and a store of so many bits, where there are any; the prelude says what they do. */
 static const char *emulated_access(struct la_ctx *cx, const char *suffix, unsigned load_bits,
                                    unsigned store_bits)
@@ -162,19 +155,6 @@ static const char *instead_of_ptx(struct la_ctx *cx, const struct gpu_copy *c)
     return c->stages && !c->in.tma ? la_format(cx, "%sFETCH(%u)\n", text, c->in.atom.bits / 8) : text;
 }
 
-/* A kernel's text without what is written in PTX, and with C++ in place of the first of it. */
-static const char *without_ptx(struct la_ctx *cx, const struct gpu_copy *c, const char *text)
-{
-    static const char begin[] = "// PTX\n", end[] = "// end of PTX\n";
-    const char *instead = instead_of_ptx(cx, c);
-    for (const char *from; (from = strstr(text, begin)); instead = "") {
-        const char *to = strstr(from, end);
-        assert_non_null(to);
-        text = la_format(cx, "%.*s%s%s", (int)(from - text), text, instead, to + sizeof end - 1);
-    }
-    return text;
-}
-
 static void write_emulation(FILE *out, struct planned *p, int i)
 {
     const struct gpu_copy *c = &p->plan->copy;
@@ -182,7 +162,8 @@ static void write_emulation(FILE *out, struct planned *p, int i)
     fprintf(
         out,
         "#define copy copy_%d\nnamespace k%d {\nalignas(1024) uint4 shared_memory[%lld];\n%s}\n#undef copy\n",
-        i, i, (long long)p->plan->shared_bytes / 16 + 1, without_ptx(&p->cx, c, gpu_emit(&p->cx, p->plan)));
+        i, i, (long long)p->plan->shared_bytes / 16 + 1,
+        without_ptx(&p->cx, gpu_emit(&p->cx, p->plan), instead_of_ptx(&p->cx, c)));
     fprintf(out,
             "static void thread_%d() { k%d::copy_%d((const k%d::Element *)from, (k%d::Element *)to%s%s); }\n",
             i, i, i, i, i, c->in.tma ? ", maps[0]" : "", c->out.tma ? ", maps[1]" : "");
@@ -214,29 +195,18 @@ static struct emulated_map map_of(const struct gpu_tma *tma, unsigned bits)
 static int open_emulator(void **state)
 {
     (void)state;
-    char source[64], object[64], command[300];
-    snprintf(source, sizeof source, "%s/kernels.cc", folder);
-    snprintf(object, sizeof object, "%s/kernels.so", folder);
-    FILE *out = fopen(source, "w");
+    FILE *out = emulator_begin();
     if (!out)
         return -1;
-    fprintf(out, "%s%s%s%s%s", emulated_cuda, emulated_async, emulated_matrices, emulated_tma, emulated_run);
+    fprintf(out, "%s%s%s%s%s%s", emulated_cuda, emulated_threads, emulated_async, emulated_matrices,
+            emulated_tma, emulated_run);
     for (int i = 0; i < SPECS; i++) {
         struct planned p;
         if (plan_open(&p, specs[i]))
             write_emulation(out, &p, i);
         plan_close(&p);
     }
-    fclose(out);
-    snprintf(command, sizeof command,
-             "${CXX:-c++} -std=c++17 -O0 -w -fno-strict-aliasing -shared -fPIC -o %s %s 2>%s/c++.log", object,
-             source, folder);
-    if (system("command -v ${CXX:-c++} >/dev/null 2>&1") != 0)
-        return 0;
-    if (system(command) != 0)
-        return -1;
-    emulator = dlopen(object, RTLD_NOW | RTLD_LOCAL);
-    return emulator ? 0 : -1;
+    return emulator_end(out, "-O0");
 }
 
 struct memory {
@@ -317,21 +287,11 @@ static void check_emulated(void **state)
     plan_close(&p);
 }
 
-static void remove_folder(void)
-{
-    DIR *dir = opendir(folder);
-    for (struct dirent *d; dir && (d = readdir(dir));)
-        unlinkat(dirfd(dir), d->d_name, 0);
-    if (dir)
-        closedir(dir);
-    rmdir(folder);
-}
-
 int main(int argc, char **argv)
 {
     static struct list list;
     draw_specs(argc, argv);
-    if (!mkdtemp(folder) || setenv("LAYOUTD_CACHE", folder, 1) != 0)
+    if (!folder_make())
         return 1;
     add(&list, "the cache of compiled kernels", check_cache, NULL);
     add(&list, "support kernels compile", check_support_compiles, NULL);
@@ -343,6 +303,6 @@ int main(int argc, char **argv)
     for (int i = 0; i < SPECS; i++)
         add(&list, specs[i], check_emulated, &specs[i]);
     run_group("CUDA run as C++", &list, open_emulator, NULL);
-    remove_folder();
+    folder_remove();
     return report(&list);
 }

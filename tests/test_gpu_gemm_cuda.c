@@ -7,15 +7,11 @@
  *
  * An argument says how many of the GEMMs to step over: 1 runs all. */
 #include "gemm_card.h"
-#include "gpu_test.h"
+#include "gpu_emulator.h"
 #include "gpu_gemm_emulation.h"
 #include "gpu_gemm_specs.h"
 
-#include <dlfcn.h>
 #include <math.h>
-
-static char folder[] = "/tmp/layoutd-test-gemm-XXXXXX";
-static void *emulator; /* the shared object of all kernels, or NULL */
 
 static int every = 3; /* of the small GEMMs; the rest differs in types and sizes */
 
@@ -78,18 +74,6 @@ static void write_atom_body(struct la_ctx *cx, void *arg)
     struct writing *w = arg;
     (void)cx;
     write_atom(w->out, w->p);
-}
-
-/* The text with what is written in PTX left out, and `instead` in place of the first of it. */
-static const char *without_ptx(struct la_ctx *cx, const char *text, const char *instead)
-{
-    static const char begin[] = "// PTX\n", end[] = "// end of PTX\n";
-    for (const char *from; (from = strstr(text, begin)); instead = "") {
-        const char *to = strstr(from, end);
-        assert_non_null(to);
-        text = la_format(cx, "%.*s%s%s", (int)(from - text), text, instead, to + sizeof end - 1);
-    }
-    return text;
 }
 
 /* Conversions of the epilogue, where it is written in PTX. */
@@ -169,15 +153,10 @@ static void write_checks(FILE *out, struct planned *p, int i)
 static int open_emulator(void **state)
 {
     (void)state;
-    char source[64], object[64], command[300];
-    snprintf(source, sizeof source, "%s/kernels.cc", folder);
-    snprintf(object, sizeof object, "%s/kernels.so", folder);
-    FILE *out = fopen(source, "w");
+    FILE *out = emulator_begin();
     if (!out)
         return -1;
-    fputs(prelude, out);
-    fputs(prelude_memory, out);
-    fputs(prelude_checks, out);
+    fprintf(out, "%s%s%s%s%s", prelude, emulated_threads, prelude_run, prelude_memory, prelude_checks);
     for (int i = 0; i < SMALL_GEMMS; i += every) {
         struct planned p;
         if (plan_open(&p, small_gemms[i])) {
@@ -186,18 +165,7 @@ static int open_emulator(void **state)
         }
         plan_close(&p);
     }
-    fclose(out);
-    snprintf(command, sizeof command,
-             "${CXX:-c++} -std=c++17 -O1 -w -fno-strict-aliasing -shared -fPIC -o %s %s 2>%s/c++.log", object,
-             source, folder);
-    if (system("command -v ${CXX:-c++} >/dev/null 2>&1") != 0)
-        return 0;
-    if (system(command) != 0) {
-        snprintf(command, sizeof command, "head -n 20 %s/c++.log >&2", folder);
-        return system(command) == 0 ? -1 : -2;
-    }
-    emulator = dlopen(object, RTLD_NOW | RTLD_LOCAL);
-    return emulator ? 0 : -1;
+    return emulator_end(out, "-O1");
 }
 
 /* ---- one of them ---- */
@@ -398,10 +366,9 @@ static void check_checks(void **state)
 int main(int argc, char **argv)
 {
     static struct list list;
-    char command[64];
     if (argc > 1)
         every = atoi(argv[1]) > 0 ? atoi(argv[1]) : 1;
-    if (!mkdtemp(folder))
+    if (!folder_make())
         return 1;
     for (int i = 0; i < SMALL_GEMMS; i += every)
         add(&list, small_gemms[i], check_emulated, &small_gemms[i]);
@@ -409,6 +376,6 @@ int main(int argc, char **argv)
     for (int i = 0; i < SMALL_GEMMS; i += every)
         add(&list, small_gemms[i], check_checks, &small_gemms[i]);
     run_group("the checking kernels", &list, NULL, NULL);
-    snprintf(command, sizeof command, "rm -r %s", folder);
-    return system(command) != 0 || report(&list);
+    folder_remove();
+    return report(&list);
 }

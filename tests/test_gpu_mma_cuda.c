@@ -5,15 +5,13 @@
  * There a thread that comes to mma() hands over its fragments and gives way to the others; when all are there, each
  * takes what it needs from them by the atom's own TV layouts. A descriptor of wgmma is read as PTX's manual has it: the
  * address of element (row, k) from its start, LBO, SBO and swizzle, by arithmetic that shares nothing with the plan. */
+#include "gpu_emulator.h"
 #include "gpu_mma_specs.h"
 
-#include <dirent.h>
-#include <dlfcn.h>
 #include <ucontext.h>
 
 #define MMA(atom, more) "{\"kind\":\"mma\",\"atom\":\"" atom "\"" more "}"
 
-static char folder[] = "/tmp/layoutd-test-mma-XXXXXX"; /* the cache, and the emulation's files */
 static struct mma_specs mma_specs;
 
 /* Threads that share out K, threads that are apart, several instructions of a quad pair's warp. */
@@ -85,8 +83,6 @@ static void check_compiles(void **state)
 
 /* ---- the generated text run as C++ ---- */
 
-static void *emulator; /* the shared object of all kernels, or NULL */
-
 /* What CUDA C++ has and C++ has not. The test sets the hooks. */
 static const char prelude[] =
     "#include <string.h>\n"
@@ -107,35 +103,21 @@ static const char prelude[] =
     "static void mma(D (&d)[ND], const A (&a)[NA], const B (&b)[NB], const D (&c)[ND]) { multiply(d, a, b, "
     "c); }\n";
 
-/* A kernel's text without what is written in PTX. */
-static const char *without_ptx(struct la_ctx *cx, const char *text)
-{
-    static const char begin[] = "// PTX\n", end[] = "// end of PTX\n";
-    for (const char *from; (from = strstr(text, begin));) {
-        const char *to = strstr(from, end);
-        assert_non_null(to);
-        text = la_format(cx, "%.*s%s", (int)(from - text), text, to + sizeof end - 1);
-    }
-    return text;
-}
-
 static void write_emulation(FILE *out, struct planned *p, int i)
 {
     fprintf(out,
             "#define check check_%d\nnamespace k%d {\nalignas(1024) unsigned char shared[%lld];\n%s}\n#undef "
             "check\n"
             "extern \"C\" unsigned char *shared_%d() { return k%d::shared; }\n",
-            i, i, (long long)p->plan->shared_bytes + 1, without_ptx(&p->cx, gpu_emit(&p->cx, p->plan)), i, i);
+            i, i, (long long)p->plan->shared_bytes + 1, without_ptx(&p->cx, gpu_emit(&p->cx, p->plan), ""), i,
+            i);
 }
 
 /* Compile all kernels at once; the emulator stays NULL where there is no C++ compiler. */
 static int open_emulator(void **state)
 {
     (void)state;
-    char source[64], object[64], command[300];
-    snprintf(source, sizeof source, "%s/kernels.cc", folder);
-    snprintf(object, sizeof object, "%s/kernels.so", folder);
-    FILE *out = fopen(source, "w");
+    FILE *out = emulator_begin();
     if (!out)
         return -1;
     fputs(prelude, out);
@@ -146,16 +128,7 @@ static int open_emulator(void **state)
         write_emulation(out, &p, i);
         plan_close(&p);
     }
-    fclose(out);
-    snprintf(command, sizeof command,
-             "${CXX:-c++} -std=c++17 -O0 -w -fno-strict-aliasing -shared -fPIC -o %s %s 2>%s/c++.log", object,
-             source, folder);
-    if (system("command -v ${CXX:-c++} >/dev/null 2>&1") != 0)
-        return 0;
-    if (system(command) != 0)
-        return -1;
-    emulator = dlopen(object, RTLD_NOW | RTLD_LOCAL);
-    return emulator ? 0 : -1;
+    return emulator_end(out, "-O0");
 }
 
 enum { STACK = 65536 };
@@ -356,20 +329,10 @@ static void check_emulated(void **state)
     plan_close(&p);
 }
 
-static void remove_folder(void)
-{
-    DIR *dir = opendir(folder);
-    for (struct dirent *d; dir && (d = readdir(dir));)
-        unlinkat(dirfd(dir), d->d_name, 0);
-    if (dir)
-        closedir(dir);
-    rmdir(folder);
-}
-
 int main(void)
 {
     static struct list list;
-    if (!mkdtemp(folder) || setenv("LAYOUTD_CACHE", folder, 1) != 0)
+    if (!folder_make())
         return 1;
     mma_specs_make(&mma_specs, 121);
     choose();
@@ -380,6 +343,6 @@ int main(void)
         add(&list, chosen[i], check_emulated, &chosen[i]);
     run_group("CUDA run as C++", &list, open_emulator, NULL);
     mma_specs_free(&mma_specs);
-    remove_folder();
+    folder_remove();
     return report(&list);
 }

@@ -52,6 +52,26 @@ static void grid(void **state)
     stop_daemon();
 }
 
+/* Children whose plans take a tenth of a second each: the first are planned while the client waits, all have their fields
+ * read, and who is refused by a plan that was not made yet fails where it runs. */
+static void long_plans(void **state)
+{
+    static char body[16384];
+    int at = snprintf(body, sizeof body,
+                      "{\"kind\":\"sweep\",\"base\":{\"kind\":\"mma\",\"atom\":\"UniversalFMA<float>\","
+                      "\"problem\":{\"m\":64,\"n\":64,\"k\":224},\"atom_layout\":\"(8,8,1)\"},\"list\":[");
+    (void)state;
+    start_daemon("none", "127.0.0.1:0");
+    for (int i = 1; i <= 250; i++)
+        at += snprintf(body + at, sizeof body - (size_t)at, "{\"tile\":\"(64,64,224)\",\"seed\":%d},", i);
+    snprintf(body + at, sizeof body - (size_t)at, "{\"tile\":\"(64,64,1000000)\"},{\"stages\":99}]}");
+    const int64_t since = now_ms();
+    const struct id id = submit_sweep(body);
+    assert_in_range(now_ms() - since, 0, 10 * 1000);
+    assert_int_equal(count_children(id, "&state=failed"), 1);
+    stop_daemon();
+}
+
 /* What does not verify comes after what does, and failures last. */
 static void list_is_ranked(void **state)
 {
@@ -269,6 +289,7 @@ static void csv_and_jsonl(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {TEST(grid),
+                                       TEST(long_plans),
                                        TEST(list_is_ranked),
                                        TEST(nothing_came_of_it),
                                        TEST(sweeps_refused),
