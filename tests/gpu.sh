@@ -110,12 +110,12 @@ mmas() {
     echo "== every MMA atom that the card has, layouts and permutations of it, through executors side by side"
     local status=0 shares=4 running=() share pid
     for share in $(seq 0 $((shares - 1))); do
-        LAYOUTD_TEST_EXECUTOR=gpu:0 timeout 300 "$build/tests/test_gpu_mma" --share "$share/$shares" >"$OUT/mma$share.log" 2>&1 &
+        LAYOUTD_TEST_EXECUTOR=gpu:0 timeout 300 "$build/tests/test_gpu_mma" --share "$share/$shares" >"$OUT/share-$share.log" 2>&1 &
         running+=($!)
     done
     for pid in "${running[@]}"; do wait "$pid" || status=1; done
-    cat "$OUT"/mma?.log >"$OUT/mmas.log"
-    rm "$OUT"/mma?.log
+    cat "$OUT"/share-*.log >"$OUT/mmas.log"
+    rm "$OUT"/share-*.log
     wrong "$OUT/mmas.log"
     sed -n 's/^\[       OK \] .*"atom":"\(SM[0-9]*_64x\|SM[0-9]*\|UniversalFMA\).*/\1/p' "$OUT/mmas.log" | sort | uniq -c |
         awk '{ printf "%s %d  ", $2, $1 } END { print "verified" }'
