@@ -107,11 +107,24 @@ static void check_atoms(struct la_ctx *cx, struct la_layout atoms)
                 la_print_layout(cx, atoms, LA_SPELL_CUTE));
 }
 
+/* All threads are those of one block. */
+static void check_block(struct la_ctx *cx, const struct la_atom *atom, struct la_layout atoms)
+{
+    const int64_t threads = la_size(cx, atom->thr_id)->value, n = la_product(cx, atoms.shape)->value;
+    if (n > GPU_MAX_THREADS || n * threads > GPU_MAX_THREADS)
+        la_fail(
+            cx, LA_E_limit,
+            "atom_layout %s of %s: %lld atoms of %lld threads are %lld threads, more than the %d of a block",
+            gpu_layout_text(cx, atoms), atom->name, (long long)n, (long long)threads,
+            (long long)(n * threads), GPU_MAX_THREADS);
+}
+
 const struct la_tiled_mma *gpu_mma_tile(struct la_ctx *cx, const struct la_atom *atom, struct la_layout atoms,
                                         const struct la_node *permutation, const char **field)
 {
     *field = "atom_layout";
     check_atoms(cx, atoms);
+    check_block(cx, atom, atoms);
     *field = "permutation";
     return la_make_tiled_mma(cx, atom, atoms, permutation);
 }
@@ -125,12 +138,6 @@ static void set_threads(struct la_ctx *cx, struct planning *p)
     int64_t size = 1;
     for (uint32_t i = 0; i < 4; i++) {
         m->groups[i] = la_product(cx, la_mode(cx, vmnk.shape, i))->value;
-        if (m->groups[i] < 1 || m->groups[i] > GPU_MAX_THREADS || size * m->groups[i] > GPU_MAX_THREADS)
-            la_fail(
-                cx, LA_E_limit,
-                "atom_layout %s of %s: %lld atoms of %lld threads are more than the %d threads of a block",
-                gpu_layout_text(cx, m->atoms), m->in.atom->name,
-                (long long)la_product(cx, m->atoms.shape)->value, (long long)m->groups[0], GPU_MAX_THREADS);
         size *= m->groups[i];
     }
     int64_t *at = la_alloc(cx, (size_t)size * sizeof *at), last = 0;

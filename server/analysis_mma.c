@@ -11,6 +11,7 @@
  * there is none; its owners are the instructions that read it. */
 #include "analysis_side.h"
 #include "exchange.h"
+#include "mma.h"
 #include "pure.h"
 
 #include <string.h>
@@ -139,9 +140,7 @@ static bool read_mma(struct analysis *a, struct mma *m)
     if (!(permutation.kind & (LA_K_INTTUPLE | LA_K_TILE | LA_K_ANY)))
         return analysis_bad(a, "permutation", "a permutation is a tile like (32,32,16) or (_,_,_), not %s",
                             la_kinds_text(cx, permutation.kind));
-    a->field = "atom_layout";
-    m->tiled = la_make_tiled_mma(cx, atom, atoms, permutation.tuple);
-    a->field = "permutation";
+    m->tiled = gpu_mma_tile(cx, atom, atoms, permutation.tuple, &a->field);
     for (uint32_t k = 0; k < 3; k++)
         m->mnk[k] = la_tiled_mma_size(cx, m->tiled, k)->value;
     for (uint32_t x = 0; x < OPERANDS; x++) {

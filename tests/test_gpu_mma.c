@@ -63,7 +63,7 @@ static const struct mma_refusal {
     {MMA("UniversalCopy<uint128_t>", ""), "atom", "UniversalCopy<uint128_t> is a copy"},
     {MMA("make_tiled_mma(SM61_DP4A{})", ""), "atom", "of kind tiled_mma"},
     {MMA(F16, ",\"atom_layout\":\"(16,16,1)\""), "atom_layout",
-     "256 atoms of 32 threads are more than the 1024"},
+     "256 atoms of 32 threads are 8192 threads, more than the 1024"},
     {MMA(F16, ",\"atom_layout\":\"(0,1,1)\""), "atom_layout", "0 atoms along a mode"},
     {MMA(F16, ",\"atom_layout\":\"(2,2,2,2)\""), "atom_layout", "has 4 modes"},
     {MMA(F16, ",\"atom_layout\":\"(2,1,1):(0,0,0)\""), "atom_layout",
