@@ -167,7 +167,7 @@ static struct la_value op_make_fragment_like(struct la_ctx *cx, const struct la_
 {
     const struct la_value v = call->args[0];
     return la_value_layout((v.kind & LA_K_INTTUPLE) ? la_layout_of(cx, v.tuple)
-                                                  : la_fragment_like(cx, v.layout));
+                                                    : la_fragment_like(cx, v.layout));
 }
 
 static const struct la_node *basis_like(struct la_ctx *cx, const struct la_node *shape, uint32_t *path,

@@ -57,14 +57,14 @@ static void grid(void **state)
 static void long_plans(void **state)
 {
     static char body[16384];
-    int at = snprintf(body, sizeof body,
-                      "{\"kind\":\"sweep\",\"base\":{\"kind\":\"mma\",\"atom\":\"UniversalFMA<float>\","
-                      "\"problem\":{\"m\":64,\"n\":64,\"k\":224},\"atom_layout\":\"(8,8,1)\"},\"list\":[");
+    int len = snprintf(body, sizeof body,
+                       "{\"kind\":\"sweep\",\"base\":{\"kind\":\"mma\",\"atom\":\"UniversalFMA<float>\","
+                       "\"problem\":{\"m\":64,\"n\":64,\"k\":224},\"atom_layout\":\"(8,8,1)\"},\"list\":[");
     (void)state;
     start_daemon("none", "127.0.0.1:0");
     for (int i = 1; i <= 250; i++)
-        at += snprintf(body + at, sizeof body - (size_t)at, "{\"tile\":\"(64,64,224)\",\"seed\":%d},", i);
-    snprintf(body + at, sizeof body - (size_t)at, "{\"tile\":\"(64,64,1000000)\"},{\"stages\":99}]}");
+        len += snprintf(body + len, sizeof body - (size_t)len, "{\"tile\":\"(64,64,224)\",\"seed\":%d},", i);
+    snprintf(body + len, sizeof body - (size_t)len, "{\"tile\":\"(64,64,1000000)\"},{\"stages\":99}]}");
     const int64_t since = now_ms();
     const struct id id = submit_sweep(body);
     assert_in_range(now_ms() - since, 0, 10 * 1000);
