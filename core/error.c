@@ -18,16 +18,6 @@ const char *la_error_name(enum la_error_code code)
     return (size_t)code < sizeof names / sizeof *names ? names[code] : "unknown";
 }
 
-const char *la_error_title(enum la_error_code code)
-{
-    static const char *const titles[] = {"no error",
-#define X(code, title) title,
-                                         LA_ERRORS(X)
-#undef X
-    };
-    return (size_t)code < sizeof titles / sizeof *titles ? titles[code] : "an unknown error";
-}
-
 /* Cut a message that did not fit at a whole UTF-8 character and show that it was cut. */
 static void mark_cut(char *message, size_t size)
 {

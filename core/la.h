@@ -69,9 +69,8 @@ struct la_error {
     char message[480]; /* a sentence that names the operation and shows the values */
 };
 
-/* "stride_divisibility" and its title; "ok" for LA_OK. */
+/* "stride_divisibility"; "ok" for LA_OK. */
 const char *la_error_name(enum la_error_code code);
-const char *la_error_title(enum la_error_code code);
 
 struct la_call;
 

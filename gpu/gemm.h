@@ -163,9 +163,6 @@ struct gpu_gemm_bound {
 struct gpu_gemm_bound gpu_gemm_bound_of(const struct gpu_gemm *g);
 /* Fails where a sum or a result may be beyond D's type: it would be infinite, and prove nothing. *field: at fault. */
 void gpu_gemm_range_check(struct la_ctx *cx, const struct gpu_gemm *g, const char **field);
-/* The bound of an element; partial: the greatest partial sum and the greatest sum of magnitudes of a step. */
-double gpu_gemm_error_bound(const struct gpu_gemm *g, const struct gpu_gemm_bound *bound, double partial,
-                            double c);
 void gpu_gemm_bound_add(const struct gpu_gemm *g, const struct gpu_gemm_bound *bound, cJSON *json);
 /* x + a * b, as the accumulators have it: integers modulo 2^32. */
 double gpu_gemm_add(const struct gpu_gemm *g, double x, double a, double b);

@@ -119,8 +119,8 @@ struct gpu_gemm_bound gpu_gemm_bound_of(const struct gpu_gemm *g)
     return b;
 }
 
-double gpu_gemm_error_bound(const struct gpu_gemm *g, const struct gpu_gemm_bound *b, double partial,
-                            double c)
+/* The bound of an element; partial: the greatest partial sum and the greatest sum of magnitudes of a step. */
+static double error_bound(const struct gpu_gemm *g, const struct gpu_gemm_bound *b, double partial, double c)
 {
     return fabs(g->alpha) * b->partial * partial + b->result * (fabs(g->alpha) * partial + fabs(g->beta * c));
 }
@@ -174,8 +174,7 @@ struct gpu_gemm_exact gpu_gemm_exact_of(const struct gpu_gemm *g, const struct g
     }
     if (bound->exact)
         return (struct gpu_gemm_exact){gpu_gemm_add(g, gpu_gemm_add(g, 0, sum, g->alpha), c, g->beta), 0};
-    return (struct gpu_gemm_exact){g->alpha * sum + g->beta * c,
-                                   gpu_gemm_error_bound(g, bound, most + most_step, c)};
+    return (struct gpu_gemm_exact){g->alpha * sum + g->beta * c, error_bound(g, bound, most + most_step, c)};
 }
 
 /* Who should have written it: the tile, and the thread and value that hold it there. */

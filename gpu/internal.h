@@ -78,8 +78,6 @@ bool gpu_spec_read(struct la_ctx *cx, const cJSON *json, struct gpu_spec *out, c
 /* Fill cx->error and give false: how files outside core refuse. */
 bool gpu_refuse(struct la_ctx *cx, enum la_error_code code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* The word of a list that is nearest to a wrong one, or NULL when none is near. */
-const char *gpu_nearest(const char *word, const char *const *words, size_t count);
 const char *gpu_plant_name(enum gpu_plant plant);
 const char *gpu_cache_name(enum gpu_cache cache);
 const char *gpu_where_name(enum gpu_where where);

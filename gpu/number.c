@@ -200,14 +200,3 @@ void gpu_number_put(const struct gpu_number *n, void *array, int64_t i, struct g
         memcpy(bytes + i * (n->bits / 8), &bits, n->bits / 8);
     }
 }
-
-unsigned gpu_number_bytes(const struct gpu_number *n, const void *array, int64_t i,
-                          unsigned char out[GPU_NUMBER_BYTES])
-{
-    if (n->bits < 8) {
-        out[0] = (unsigned char)bits_at(array, n->bits, i);
-        return 1;
-    }
-    memcpy(out, (const unsigned char *)array + i * (n->bits / 8), n->bits / 8);
-    return n->bits / 8;
-}

@@ -35,9 +35,6 @@ uint64_t gpu_number_encode(const struct gpu_number *number, double x);
 /* Element i of an array. */
 struct gpu_complex gpu_number_at(const struct gpu_number *number, const void *array, int64_t i);
 void gpu_number_put(const struct gpu_number *number, void *array, int64_t i, struct gpu_complex x);
-/* Its bits, as hexadecimal digits are shown of: up to 24 bytes, least significant first. */
-enum { GPU_NUMBER_BYTES = 24 };
-unsigned gpu_number_bytes(const struct gpu_number *number, const void *array, int64_t i,
-                          unsigned char out[GPU_NUMBER_BYTES]);
+enum { GPU_NUMBER_BYTES = 24 }; /* that an element takes at the most */
 
 #endif

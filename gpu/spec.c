@@ -62,7 +62,8 @@ static size_t distance(const char *a, const char *b)
     return row[lb];
 }
 
-const char *gpu_nearest(const char *word, const char *const *words, size_t count)
+/* The word of a list that is nearest to a wrong one, or NULL when none is near. */
+static const char *nearest(const char *word, const char *const *words, size_t count)
 {
     const char *best = NULL;
     /* More than a third of the letters wrong is no misspelling any more. */
@@ -79,7 +80,7 @@ const char *gpu_nearest(const char *word, const char *const *words, size_t count
 
 const char *gpu_did_you_mean(struct la_ctx *cx, const char *word, const char *const *words, size_t count)
 {
-    const char *near = gpu_nearest(word, words, count);
+    const char *near = nearest(word, words, count);
     return near ? la_format(cx, " (did you mean '%s'?)", near) : "";
 }
 
@@ -149,7 +150,7 @@ bool gpu_read_text_or_null(const struct gpu_reading *r, void *member)
     return cJSON_IsNull(r->item) || gpu_read_text(r, member);
 }
 
-bool gpu_read_truth(const struct gpu_reading *r, void *member)
+static bool read_truth(const struct gpu_reading *r, void *member)
 {
     *(bool *)member = cJSON_IsTrue(r->item);
     return cJSON_IsBool(r->item) || gpu_refuse(r->cx, LA_E_kind, "'%s' takes true or false, not %s",
@@ -164,8 +165,8 @@ static const struct gpu_field fields[] = {
     {.name = "integers", .read = gpu_read_word, .member = AT(integers), .words = integer_modes},
     {.name = "seed", .read = gpu_read_integer, .member = AT(seed), .max = 999999999999999},
     {.name = "plant", .read = gpu_read_word, .member = AT(plant), .words = plants},
-    {.name = "counters", .read = gpu_read_truth, .member = AT(counters)},
-    {.name = "fresh", .read = gpu_read_truth, .member = AT(fresh)},
+    {.name = "counters", .read = read_truth, .member = AT(counters)},
+    {.name = "fresh", .read = read_truth, .member = AT(fresh)},
 };
 enum { FIELDS = sizeof fields / sizeof fields[0], MAX_FIELDS = 64 };
 

@@ -38,7 +38,6 @@ bool gpu_read_text(const struct gpu_reading *r, void *member);
 bool gpu_read_text_or_null(const struct gpu_reading *r, void *member);
 bool gpu_read_word(const struct gpu_reading *r, void *member);
 bool gpu_read_integer(const struct gpu_reading *r, void *member);
-bool gpu_read_truth(const struct gpu_reading *r, void *member);
 
 /* What a field holds, for a message: 17, 'NaN', an object. */
 const char *gpu_given(struct la_ctx *cx, const cJSON *item);

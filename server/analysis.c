@@ -71,7 +71,7 @@ bool analysis_memory(struct analysis *a, const char *field, const char *text, st
     return read_layout(a, field, text, a->integers, LA_K_ANYLAYOUT, out);
 }
 
-bool analysis_static(struct analysis *a, const char *field, const char *text, struct la_layout *out)
+static bool static_layout(struct analysis *a, const char *field, const char *text, struct la_layout *out)
 {
     return read_layout(a, field, text, LA_INTEGERS_STATIC, LA_K_LAYOUT, out);
 }
@@ -121,7 +121,7 @@ static bool partition_of_tv(struct analysis *a, const struct partition_texts *te
     if (texts->thr || texts->val)
         return analysis_bad(a, tv_name, "'tv' goes with 'tile', without 'thr' and 'val'");
     if (!analysis_eval(a, tile_name, texts->tile, LA_INTEGERS_STATIC, &tile) ||
-        !analysis_static(a, tv_name, texts->tv, &tv))
+        !static_layout(a, tv_name, texts->tv, &tv))
         return false;
     if (!(tile.kind & LA_K_INTTUPLE))
         return analysis_bad(a, tile_name, "a tile is a tuple of extents, like (128,64)");
@@ -139,7 +139,7 @@ bool analysis_partition(struct analysis *a, const struct partition_texts *texts,
         return analysis_bad(a, named(a, texts, "tile"), "'tile' goes with 'tv'");
     if (!texts->thr || !texts->val)
         return missing(a, texts->thr ? val_name : thr_name);
-    if (!analysis_static(a, val_name, texts->val, &val) || !analysis_static(a, thr_name, texts->thr, &thr))
+    if (!static_layout(a, val_name, texts->val, &val) || !static_layout(a, thr_name, texts->thr, &thr))
         return false;
     if (thr.outer || val.outer)
         return analysis_bad(a, thr.outer ? thr_name : val_name,

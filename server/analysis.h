@@ -33,8 +33,6 @@ bool analysis_eval(struct analysis *a, const char *field, const char *text, enum
                    struct la_value *out);
 /* A layout in memory, read as a->integers says. */
 bool analysis_memory(struct analysis *a, const char *field, const char *text, struct la_layout *out);
-/* A layout of threads or values: static, as in every kernel. */
-bool analysis_static(struct analysis *a, const char *field, const char *text, struct la_layout *out);
 /* half_t, or a number of bits (then *type is NULL). */
 bool analysis_type(struct analysis *a, const char *field, const char *text, const struct la_type **type,
                    uint32_t *bits);
@@ -71,7 +69,6 @@ void json_open_member(struct json *j, const char *key, char bracket);
 
 /* Members of an open object. */
 void json_access(struct json *j, const struct la_access *a);
-void json_totals(struct json *j, const struct la_traffic *t, const struct la_totals *totals);
 void json_traffic(struct json *j, const struct la_traffic *t);
 /* Objects. */
 void json_vectors(struct json *j, const struct la_vectors *v, uint32_t bits);

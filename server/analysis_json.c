@@ -111,7 +111,7 @@ void json_access(struct json *j, const struct la_access *a)
 
 /* ---- traffic ------------------------------------------------------------------------------------------- */
 
-void json_totals(struct json *j, const struct la_traffic *t, const struct la_totals *totals)
+static void json_totals(struct json *j, const struct la_traffic *t, const struct la_totals *totals)
 {
     json_member_int(j, "instructions", totals->instructions);
     if (t->space == LA_SHARED) {

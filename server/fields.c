@@ -38,8 +38,9 @@ static unsigned distance(const char *a, const char *b)
     return row[n];
 }
 
-const char *nearest_name(const char *name, const char *(*name_at)(const void *names, size_t i),
-                         const void *names)
+/* The nearest of the names that `name_at` gives one by one until NULL, or NULL when none is near. */
+static const char *nearest_name(const char *name, const char *(*name_at)(const void *names, size_t i),
+                                const void *names)
 {
     const char *best = NULL, *other;
     size_t len = strlen(name);

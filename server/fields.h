@@ -54,8 +54,4 @@ size_t field_list(struct request *rq, const char *name, const struct element **o
 /* respond_error for an error in the i-th element. */
 void respond_element_error(struct request *rq, const char *name, const struct element *elements, size_t i);
 
-/* The nearest of the names that `name_at` gives one by one until NULL, or NULL when none is near. */
-const char *nearest_name(const char *name, const char *(*name_at)(const void *names, size_t i),
-                         const void *names);
-
 #endif

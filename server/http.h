@@ -44,7 +44,6 @@ int request_wait_seconds(struct request *rq, int max);
 
 /* Answer. `data` must live in the request's arena or be static. */
 void respond(struct request *rq, int status, const char *type, const void *data, size_t len);
-void respond_json(struct request *rq, int status, const cJSON *json);
 /* Answer with a stream: the first piece sends the status 200, and after each one that is not the last the handler is
  * called again, to give the next or to park until there is one. The bytes live as those of respond. */
 void respond_piece(struct request *rq, const char *type, const void *data, size_t len, bool last);

@@ -46,7 +46,6 @@ void json_close(struct json *j, char bracket); /* } or ] */
 void json_key(struct json *j, const char *name);
 /* Bytes that are not UTF-8 become U+FFFD. */
 void json_text(struct json *j, const char *text);
-void json_text_n(struct json *j, const char *text, size_t len);
 void json_int(struct json *j, int64_t value);
 void json_bool(struct json *j, bool value);
 void json_null(struct json *j);

@@ -98,7 +98,7 @@ static size_t write_character(struct json *j, const unsigned char *p, size_t len
     return size;
 }
 
-void json_text_n(struct json *j, const char *text, size_t len)
+static void text_n(struct json *j, const char *text, size_t len)
 {
     json_comma(j);
     json_byte(j, '"');
@@ -109,7 +109,7 @@ void json_text_n(struct json *j, const char *text, size_t len)
 
 void json_text(struct json *j, const char *text)
 {
-    json_text_n(j, text, strlen(text));
+    text_n(j, text, strlen(text));
 }
 
 void json_key(struct json *j, const char *name)

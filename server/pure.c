@@ -110,7 +110,8 @@ static void run_table(struct la_ctx *cx, void *arg)
         fail_again(cx);
 }
 
-bool make_table(struct request *rq, const struct la_value *value, struct la_table *out)
+/* The grid of offsets of a layout, within the server's limit of cells; false with rq->cx.error. */
+static bool make_table(struct request *rq, const struct la_value *value, struct la_table *out)
 {
     struct table_call call = {rq, value, out};
     return la_try(&rq->cx, run_table, &call);
@@ -183,7 +184,8 @@ static void respond_octets(struct request *rq, const struct la_table *table)
     respond(rq, 200, "application/octet-stream", table->offsets, n * sizeof *table->offsets);
 }
 
-void respond_answer(struct request *rq, const struct answer *answer)
+/* The value as JSON, or its table as octets when Accept asks for them. */
+static void respond_answer(struct request *rq, const struct answer *answer)
 {
     int json = request_weight(rq, "Accept", "application/json", 1);
     int octets = request_weight(rq, "Accept", "application/octet-stream", 0);

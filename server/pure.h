@@ -54,16 +54,11 @@ struct json;
 void json_trace(struct json *j, const struct la_trace *trace);
 void json_checks(struct json *j, const struct la_checks *checks);
 
-/* The value as JSON, or its table as octets when Accept asks for them. */
-void respond_answer(struct request *rq, const struct answer *answer);
-
 /* Run a call whose arguments have been read, and answer; leaves by la_fail when it is refused. */
 void respond_call(struct request *rq, struct la_call *call, enum la_integers integers);
 
 /* Evaluate a field's text; false when it was refused, and answered. */
 bool evaluate_field(struct request *rq, const char *name, enum la_integers integers, struct la_value *out);
-/* The grid of offsets of a layout, within the server's limit of cells; false with rq->cx.error. */
-bool make_table(struct request *rq, const struct la_value *value, struct la_table *out);
 /* The mode for fields that are read together: one static spelling in any of them makes all of them CuTe's. */
 enum la_integers integers_of(struct request *rq, const char *const *texts, size_t n);
 

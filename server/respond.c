@@ -51,15 +51,6 @@ void respond_header(struct request *rq, const char *name, const char *value)
         r->headers[r->header_count++] = (struct header){name, value};
 }
 
-void respond_json(struct request *rq, int status, const cJSON *json)
-{
-    char *text = cJSON_PrintUnformatted(json);
-    if (text)
-        respond(rq, status, "application/json", text, strlen(text));
-    else
-        respond_problem(rq, 422, "limit", "the answer needs more memory than one request may use");
-}
-
 /* ---- validators --------------------------------------------------------------------------------------------- */
 
 /* Eight bytes a step, multiplied and folded: no defence against an enemy, who could only spoil his own cache. */

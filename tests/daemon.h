@@ -89,6 +89,20 @@ static inline void put_file(const char *name, const char *text)
     assert_int_equal(rename(fresh, path), 0);
 }
 
+/* Lines of a file of the folder; 0 when there is none. */
+static inline int count_file_lines(const char *name)
+{
+    char path[512];
+    int count = 0;
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *f = fopen(path, "r");
+    for (int c; f && (c = fgetc(f)) != EOF;)
+        count += c == '\n';
+    if (f)
+        fclose(f);
+    return count;
+}
+
 static inline void remove_file(const char *name)
 {
     char path[512];

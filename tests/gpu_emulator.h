@@ -8,7 +8,6 @@
 
 #include "gpu_test.h"
 
-#include <dirent.h>
 #include <dlfcn.h>
 #include <fcntl.h>
 
@@ -59,16 +58,6 @@ static inline const char *without_ptx(struct la_ctx *cx, const char *text, const
 static inline bool folder_make(void)
 {
     return mkdtemp(folder) && setenv("LAYOUTD_CACHE", folder, 1) == 0;
-}
-
-static inline void folder_remove(void)
-{
-    DIR *dir = opendir(folder);
-    for (struct dirent *d; dir && (d = readdir(dir));)
-        unlinkat(dirfd(dir), d->d_name, 0);
-    if (dir)
-        closedir(dir);
-    rmdir(folder);
 }
 
 /* The file for all kernels; NULL when there is none. */

@@ -128,9 +128,9 @@ static inline int end_executor(void **state)
     return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : -1;
 }
 
-static inline void check_verified(void **state)
+/* What the executor says of a spec, which it must verify; the caller owns it. */
+static inline cJSON *ask_verified(const char *text)
 {
-    const char *text = *(const char *const *)*state;
     cJSON *event = executor_ask(&executor, text);
     if (!event)
         fail_msg("%s\n  the executor is gone", text);
@@ -139,6 +139,13 @@ static inline void check_verified(void **state)
         char *shown = cJSON_PrintUnformatted(event);
         fail_msg("%s\n  is not verified: %.2000s", text, shown);
     }
+    return event;
+}
+
+static inline void check_verified(void **state)
+{
+    cJSON *event = ask_verified(*(const char *const *)*state);
+    const cJSON *result = cJSON_GetObjectItemCaseSensitive(event, "result");
     assert_non_null(cJSON_GetObjectItemCaseSensitive(result, "spec"));
     assert_non_null(strstr(text_of(result, "source"), "__global__"));
     cJSON_Delete(event);

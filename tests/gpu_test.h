@@ -14,6 +14,8 @@
 #include <stddef.h>
 #include <cmocka.h>
 
+#include <dirent.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -149,6 +151,17 @@ static inline int report(const struct list *list)
         printf("%zu skipped\n", skipped);
     printf("%zu passed, %d failed\n", list->total - skipped - (size_t)list->failed, list->failed);
     return list->failed != 0;
+}
+
+/* A folder of files alone. */
+static inline void folder_remove(const char *folder)
+{
+    DIR *dir = opendir(folder);
+    for (struct dirent *d; dir && (d = readdir(dir));)
+        unlinkat(dirfd(dir), d->d_name, 0);
+    if (dir)
+        closedir(dir);
+    rmdir(folder);
 }
 
 #endif

@@ -52,19 +52,6 @@ static void put_disassembler(void)
     assert_int_equal(chmod(path, 0700), 0);
 }
 
-static int count_runs(void)
-{
-    char path[300];
-    int count = 0;
-    snprintf(path, sizeof path, "%s/runs", folder);
-    FILE *f = fopen(path, "r");
-    for (int c; f && (c = fgetc(f)) != EOF;)
-        count += c == '\n';
-    if (f)
-        fclose(f);
-    return count;
-}
-
 /* What ran on no card is of no architecture until one is named. */
 static void of_a_job_on_the_cpu(void **state)
 {
@@ -92,7 +79,7 @@ static void of_a_job_on_the_cpu(void **state)
         expect_text(id, "ptx?arch=sm_80", ".target sm_80");
         expect_text(id, "sass?arch=sm_90a", "ELF is read by --print-code");
         expect_text(id, "sass?arch=sm_90a", "ELF is read by --print-code");
-        assert_int_equal(count_runs(), 1); /* the second is out of the cache */
+        assert_int_equal(count_file_lines("runs"), 1); /* the second is out of the cache */
         expect_none(id, "ptx?arch=sm_1", "NVRTC for sm_1");
     } else {
         expect_none(id, "ptx?arch=sm_90a", "no compiler");

@@ -303,6 +303,6 @@ int main(int argc, char **argv)
     for (int i = 0; i < SPECS; i++)
         add(&list, specs[i], check_emulated, &specs[i]);
     run_group("CUDA run as C++", &list, open_emulator, NULL);
-    folder_remove();
+    folder_remove(folder);
     return report(&list);
 }

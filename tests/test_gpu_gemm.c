@@ -8,7 +8,6 @@
 #include "gpu_executor.h"
 #include "gpu_gemm_refusals.h"
 
-#include <dirent.h>
 #include <math.h>
 
 static struct list list;
@@ -332,14 +331,8 @@ static void show_speed(const cJSON *event)
 static void check_gemm(void **state)
 {
     const char *text = *(const char *const *)*state;
-    cJSON *event = executor_ask(&executor, text);
-    if (!event)
-        fail_msg("%s\n  the executor is gone", text);
+    cJSON *event = ask_verified(text);
     const cJSON *result = cJSON_GetObjectItemCaseSensitive(event, "result");
-    if (!cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(result, "verified"))) {
-        char *shown = cJSON_PrintUnformatted(event);
-        fail_msg("%s\n  is not verified: %.2000s", text, shown);
-    }
     assert_non_null(strstr(text_of(result, "source"), "__global__"));
     assert_true(number_of(cJSON_GetObjectItemCaseSensitive(result, "checked"), "of_bound") <= 1);
     assert_false(cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(result, "implausible")));
@@ -429,16 +422,6 @@ static bool own_cache(void)
     return true;
 }
 
-static void remove_cache(void)
-{
-    DIR *dir = opendir(folder);
-    for (struct dirent *d; dir && (d = readdir(dir));)
-        unlinkat(dirfd(dir), d->d_name, 0);
-    if (dir)
-        closedir(dir);
-    rmdir(folder);
-}
-
 /* --specs: print the specs, a line each, for other ways of running them. */
 int main(int argc, char **argv)
 {
@@ -458,6 +441,6 @@ int main(int argc, char **argv)
     add(&list, "a planted wrong value is found", check_planted, NULL);
     add(&list, "a problem too large for the CPU", check_too_large, NULL);
     run_group("executor", &list, start_executor, end_executor);
-    remove_cache();
+    folder_remove(folder);
     return report(&list);
 }

@@ -376,6 +376,6 @@ int main(int argc, char **argv)
     for (int i = 0; i < SMALL_GEMMS; i += every)
         add(&list, small_gemms[i], check_checks, &small_gemms[i]);
     run_group("the checking kernels", &list, NULL, NULL);
-    folder_remove();
+    folder_remove(folder);
     return report(&list);
 }

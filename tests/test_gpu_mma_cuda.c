@@ -343,6 +343,6 @@ int main(void)
         add(&list, chosen[i], check_emulated, &chosen[i]);
     run_group("CUDA run as C++", &list, open_emulator, NULL);
     mma_specs_free(&mma_specs);
-    folder_remove();
+    folder_remove(folder);
     return report(&list);
 }

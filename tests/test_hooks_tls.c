@@ -72,19 +72,6 @@ static void stop_tls(void)
     end(&listener_pid, SIGKILL);
 }
 
-static int count_calls(void)
-{
-    char path[300];
-    int count = 0;
-    snprintf(path, sizeof path, "%s/calls", folder);
-    FILE *f = fopen(path, "r");
-    for (int c; f && (c = fgetc(f)) != EOF;)
-        count += c == '\n';
-    if (f)
-        fclose(f);
-    return count;
-}
-
 static struct id submit_with_hook(const char *host)
 {
     char more[200];
@@ -147,9 +134,9 @@ static void by_an_own_authority(void **state)
     give_authority(authority);
     start_daemon("cpu", "127.0.0.1:0");
     expect_call(submit_with_hook("localhost"), 1, true, "");
-    assert_int_equal(count_calls(), 1);
+    assert_int_equal(count_file_lines("calls"), 1);
     expect_call(submit_with_hook("127.0.0.1"), 1, false, "SSL");
-    assert_int_equal(count_calls(), 1);
+    assert_int_equal(count_file_lines("calls"), 1);
     stop_daemon();
 }
 
@@ -165,11 +152,11 @@ static void stranger_first(void **state)
     start_daemon("cpu", "127.0.0.1:0");
     const struct id id = submit_with_hook("localhost");
     expect_call(id, 1, false, "certificate");
-    assert_int_equal(count_calls(), 0);
+    assert_int_equal(count_file_lines("calls"), 0);
     stop_tls();
     start_tls("right");
     expect_call(id, 2, true, "");
-    assert_int_equal(count_calls(), 1);
+    assert_int_equal(count_file_lines("calls"), 1);
     stop_daemon();
 }
 
@@ -186,7 +173,7 @@ static void without_the_authority(void **state)
     more_flags[1] = NULL;
     start_daemon("cpu", "127.0.0.1:0");
     expect_call(submit_with_hook("localhost"), 1, false, "certificate");
-    assert_int_equal(count_calls(), 0);
+    assert_int_equal(count_file_lines("calls"), 0);
     stop_daemon();
     const pid_t pid = spawn("layoutd", "second.log", argv);
     assert_int_equal(waitpid(pid, &status, 0), pid);
