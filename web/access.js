@@ -4,14 +4,14 @@
  * doc.access      {space, type, layout, list: [{op, width, thr, val}], at, warp, step}: `at` is shown
  * state.access    {key, answer, lanes, picture, note, bits, problem, stale}
  * state.swizzles  {key, answer, plain, problem, busy}: `plain` is the program without a swizzle */
-import { get, isAbort, post, Problem } from './api.js';
+import { get, post, Problem } from './api.js';
+import { asking } from './asking.js';
 import { showExpressions } from './edits.js';
 import { drawing } from './evaluate.js';
 import { LanePicture } from './lanes.js';
 import { change, paneOf, state, step } from './state.js';
 import { wrapLast } from './text.js';
 
-const DEBOUNCE_MS = 80;
 const BANK_BITS = 32;
 const SECTOR_BITS = 256;
 
@@ -29,40 +29,22 @@ export function questionOf({ space, type, layout, list, at, warp, step: nth }, i
     return { space, type, layout, ...formOf(list[at]), warp, step: nth, integers };
 }
 
-let timer = 0;
-let controller = null;
-
-export function syncAccess(now) {
-    if (now.doc.view !== 'access') return;
-    const question = questionOf(now.doc.access, now.doc.integers);
-    const key = JSON.stringify(question);
-    if (now.access?.key === key) return;
-    const wait = now.access ? DEBOUNCE_MS : 0;
-    now.access = { ...now.access, key, stale: Boolean(now.access?.answer) };
-    clearTimeout(timer);
-    controller?.abort();
-    timer = setTimeout(() => ask(key, question), wait);
-}
-
-async function ask(key, question) {
-    controller = new AbortController();
-    const { signal } = controller;
-    const put = (edit) =>
-        change((s) => {
-            if (s.access?.key === key) Object.assign(s.access, { stale: false, problem: null }, edit);
-        });
+const sync = asking('access', async (question, signal) => {
     try {
         const [answer, memory] = await Promise.all([
             post('/access', question, { signal }),
             memoryOf(question),
         ]);
-        put({ answer, lanes: new LanePicture(answer), ...memory });
+        return { answer, lanes: new LanePicture(answer), ...memory };
     } catch (problem) {
-        if (isAbort(problem)) return;
-        if (problem.code === 'bad_field' && (problem.in === 'warp' || problem.in === 'step'))
-            firstInstruction();
-        else put({ problem, stale: true });
+        if (problem.code !== 'bad_field' || (problem.in !== 'warp' && problem.in !== 'step')) throw problem;
+        firstInstruction();
+        return null;
     }
+});
+
+export function syncAccess(now) {
+    if (now.doc.view === 'access') sync(now, questionOf(now.doc.access, now.doc.integers));
 }
 
 /* Another partition has fewer warps: begin again with the first. */

@@ -2,11 +2,10 @@
  *
  * doc.mma    {atom, atom_layout, permutation, problem}      doc.by, doc.held: whose elements are lit
  * state.mma  {key, answer, picture, problem, stale} */
-import { get, isAbort, post, tableOf, valueOf } from './api.js';
+import { get, post, tableOf, valueOf } from './api.js';
+import { asking } from './asking.js';
 import { MmaPicture, OPERANDS } from './mmapicture.js';
-import { change } from './state.js';
 
-const DEBOUNCE_MS = 80;
 const MNK = /^\s*\(?\s*(\d+)\s*,\s*(\d+)\s*,\s*(\d+)\s*\)?\s*$/;
 
 export function specOf({ mma: { problem, ...fields } }) {
@@ -21,39 +20,18 @@ export const questionOf = ({ mma: { atom, atom_layout, permutation } }) => ({
     permutation,
 });
 
-let timer = 0;
-let controller = null;
+const sync = asking('mma', async (question, signal) => {
+    const answer = await post('/mma', question, { signal });
+    const [shape, ...tables] = await Promise.all([
+        atomShape(answer.atom),
+        ...OPERANDS.map((name) => heldOf(answer[name])),
+    ]);
+    const byName = Object.fromEntries(OPERANDS.map((name, i) => [name, tables[i]]));
+    return { answer, picture: new MmaPicture(answer, byName, shape) };
+});
 
 export function syncMma(now) {
-    if (now.doc.view !== 'mma') return;
-    const question = questionOf(now.doc);
-    const key = JSON.stringify(question);
-    if (now.mma?.key === key) return;
-    const wait = now.mma ? DEBOUNCE_MS : 0;
-    now.mma = { ...now.mma, key, stale: true };
-    clearTimeout(timer);
-    controller?.abort();
-    timer = setTimeout(() => ask(key, question), wait);
-}
-
-async function ask(key, question) {
-    controller = new AbortController();
-    const { signal } = controller;
-    const put = (edit) =>
-        change((s) => {
-            if (s.mma.key === key) Object.assign(s.mma, { problem: null, stale: false }, edit);
-        });
-    try {
-        const answer = await post('/mma', question, { signal });
-        const [shape, ...tables] = await Promise.all([
-            atomShape(answer.atom),
-            ...OPERANDS.map((name) => heldOf(answer[name])),
-        ]);
-        const byName = Object.fromEntries(OPERANDS.map((name, i) => [name, tables[i]]));
-        put({ answer, picture: new MmaPicture(answer, byName, shape) });
-    } catch (problem) {
-        if (!isAbort(problem)) put({ problem, stale: true });
-    }
+    if (now.doc.view === 'mma') sync(now, questionOf(now.doc));
 }
 
 /* The element of each value of each thread; null where a descriptor reads it. */

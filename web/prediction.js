@@ -3,37 +3,27 @@
  * state.predicted {key, answer, problem}. A refusal is not told here: the field that is wrong tells it, or the
  * daemon when the job is sent. */
 import { isAbort, post } from './api.js';
+import { asking } from './asking.js';
 import { h, icon } from './dom.js';
-import { change, step } from './state.js';
+import { step } from './state.js';
 
-const DEBOUNCE_MS = 120;
 const NAMES = {
     src: 'Source',
     dst: 'Destination',
     smem_store: 'Into shared memory',
     smem_load: 'From shared memory',
 };
-let timer = 0;
-let controller = null;
+const sync = asking('predicted', async (spec, signal) => {
+    try {
+        return { answer: await post('/copy', spec, { signal }) };
+    } catch (problem) {
+        if (isAbort(problem)) throw problem;
+        return { answer: null, problem }; /* what was foretold of another partition is not left standing */
+    }
+});
 
 export function syncPrediction(now, spec) {
-    const key = JSON.stringify(spec);
-    if (now.doc.view !== 'copy' || now.predicted?.key === key) return;
-    now.predicted = { ...now.predicted, key };
-    clearTimeout(timer);
-    controller?.abort();
-    timer = setTimeout(() => ask(key, spec), DEBOUNCE_MS);
-}
-
-async function ask(key, spec) {
-    controller = new AbortController();
-    const { signal } = controller;
-    const put = (edit) => change((s) => s.predicted.key === key && Object.assign(s.predicted, edit));
-    try {
-        put({ answer: await post('/copy', spec, { signal }), problem: null });
-    } catch (problem) {
-        if (!isAbort(problem)) put({ answer: null, problem });
-    }
+    if (now.doc.view === 'copy') sync(now, spec);
 }
 
 const many = (n) => n.toLocaleString('en');
